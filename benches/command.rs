@@ -9,6 +9,7 @@ use std::{
 
 use bestow::command::classify;
 use criterion::{BenchmarkId, Criterion, Throughput};
+use tree_sitter::Parser;
 
 fn commands() -> Vec<String> {
     let text =
@@ -41,6 +42,30 @@ fn once(command: &str) -> Duration {
     }
     times.sort_unstable();
     times.into_iter().nth(4).unwrap_or_default()
+}
+
+/// Prints the time of a classification as a multiple of the time in which tree-sitter-bash parses the same text. Both
+/// take turns, so the load of the machine changes neither ratio.
+fn beside_tree_sitter() {
+    let mut parser = Parser::new();
+    if parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_err() {
+        return println!("tree-sitter-bash is not compatible");
+    }
+    let mut parse = |text: &str| {
+        let start = Instant::now();
+        drop(black_box(parser.parse(black_box(text), None)));
+        start.elapsed()
+    };
+    let mut ratio = |text: &str| {
+        let mut ratios: Vec<f64> = (0..9).map(|_| once(text).as_secs_f64() / parse(text).as_secs_f64()).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        ratios.get(4).copied().unwrap_or_default()
+    };
+    let mut ratios: Vec<f64> = commands().iter().map(|command| ratio(command)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let at = |share: usize| ratios.get(ratios.len() * share / 100).copied().unwrap_or_default();
+    println!("beside tree-sitter-bash, {} cases: median {:.2}, p99 {:.2}", ratios.len(), at(50), at(99));
+    println!("beside tree-sitter-bash, a script of 10 KB: {:.2}\n", ratio(&script(10 * 1024)));
 }
 
 /// Prints the promised figures in one table.
@@ -132,6 +157,7 @@ fn hostile(criterion: &mut Criterion) {
 
 fn main() {
     promises();
+    beside_tree_sitter();
     let mut criterion = Criterion::default().configure_from_args();
     cases(&mut criterion);
     length(&mut criterion);

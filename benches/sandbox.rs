@@ -12,10 +12,13 @@ use std::{
 };
 
 use bestow::{
-    Permission,
+    Agent, Engine, InitialGrants, Kind, Permission, Settings,
     action::ExecScope,
+    agent::Mode,
     grant::PermissionSet,
+    path::{PathGlob, Reach},
     sandbox::{Command, Profile, Sandbox},
+    tool::ToolPolicies,
 };
 
 /// Creates a workspace with `files` files, none of them sensitive.
@@ -33,6 +36,21 @@ fn workspace(files: usize) -> (tempfile::TempDir, Profile) {
     (dir, profile)
 }
 
+/// Returns an agent that works in `dir`, and that may not read what a pattern matches there.
+async fn denied(dir: &Path) -> (Engine, Agent) {
+    let engine = Engine::new(Settings::default()).unwrap();
+    let workspace: bestow::path::SanitizedPath = dir.to_str().unwrap().parse().unwrap();
+    let glob = PathGlob::at("**/*.secret", &workspace, Reach::Below).unwrap();
+    let profile = bestow::Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, workspace);
+    let held = InitialGrants::of([format!("@write:{}", dir.display()).parse().unwrap()]);
+    let agent = engine.register(profile.in_mode(Mode::Bypass), held).await.unwrap();
+    let run: bestow::agent::RunId = "measured".parse().unwrap();
+    engine.begin_run(agent.id(), run.clone()).await.unwrap();
+    let policies = ToolPolicies { forbidden: vec![glob], ..ToolPolicies::default() };
+    engine.approver("you", "ann", "bench").set_policies(&run, None, policies).await.unwrap();
+    (engine, agent)
+}
+
 /// Creates `count` repositories in `dir`.
 fn with_repositories(dir: &Path, count: usize) {
     for number in 0..count {
@@ -40,12 +58,12 @@ fn with_repositories(dir: &Path, count: usize) {
     }
 }
 
-/// A kind of start, with its name.
-type Kind<'k> = (String, Box<dyn FnMut() + 'k>);
+/// A way to start a command, with its name.
+type Case<'k> = (String, Box<dyn FnMut() + 'k>);
 
 /// Returns the median of several runs of each kind. The kinds take turns, so that other load on the machine affects all
 /// of them.
-fn medians(kinds: &mut [Kind<'_>], runs: usize) -> Vec<Duration> {
+fn medians(kinds: &mut [Case<'_>], runs: usize) -> Vec<Duration> {
     let mut times = vec![Vec::new(); kinds.len()];
     for _ in 0..runs {
         for ((_, run), times) in kinds.iter_mut().zip(&mut times) {
@@ -75,8 +93,17 @@ fn main() {
             (format!("{files} files, {repositories} repositories"), dir, profile, sandbox())
         })
         .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (with_pattern, _) = workspace(50_000);
+    let (_engine, agent) = runtime.block_on(denied(with_pattern.path()));
+    let write: Permission = format!("@write:{}", with_pattern.path().display()).parse().unwrap();
+    let kept = sandbox();
+    let run_denied = || {
+        let done = runtime.block_on(agent.exec(&kept, Command::new("true"), std::slice::from_ref(&write)));
+        assert_eq!(done.unwrap().code, Some(0));
+    };
     let bare = sandbox();
-    let mut kinds: Vec<Kind<'_>> = vec![
+    let mut kinds: Vec<Case<'_>> = vec![
         ("bwrap with the same namespaces".into(), Box::new(bwrap)),
         ("plain".into(), Box::new(|| assert!(process::Command::new("true").status().unwrap().success()))),
         ("Landlock alone".into(), Box::new(|| run(&alone, &unguarded))),
@@ -84,8 +111,6 @@ fn main() {
     if bare.backend() == "bubblewrap" {
         kinds.push(("bubblewrap, nothing guarded".into(), Box::new(|| run(&bare, &unguarded))));
     }
-    // A root that changed a moment ago may still change unnoticed, so it is not cached yet.
-    std::thread::sleep(Duration::from_secs(3));
     for (name, _, profile, kept) in &all {
         kinds.push((
             format!("{name}, first command"),
@@ -96,10 +121,20 @@ fn main() {
         ));
         kinds.push((format!("{name}, later ones"), Box::new(|| run(kept, profile))));
     }
+    if kept.backend() == "bubblewrap" {
+        let first = || {
+            forget();
+            run_denied();
+        };
+        kinds.push(("50000 files and a denied pattern, by an engine, first command".into(), Box::new(first)));
+        kinds.push(("50000 files and a denied pattern, by an engine, later ones".into(), Box::new(&run_denied)));
+    }
+    // A root that changed a moment ago may still change unnoticed, so it is not cached yet.
+    std::thread::sleep(Duration::from_secs(3));
     let medians = medians(&mut kinds, 15);
     let unit = medians.first().copied().unwrap_or_default().as_secs_f64();
     for ((name, _), median) in kinds.iter().zip(medians) {
-        println!("{name:<50} {:>9.2} ms {:>7.2}", median.as_secs_f64() * 1e3, median.as_secs_f64() / unit);
+        println!("{name:<62} {:>9.2} ms {:>7.2}", median.as_secs_f64() * 1e3, median.as_secs_f64() / unit);
     }
 }
 

@@ -77,11 +77,11 @@ pub mod decision {
 pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
-        CatchUp, Cause, CommandId, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids,
-        InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId,
-        OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId, Recorded, Reference, RuntimeId,
-        SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
-        camel_case,
+        CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, Envelope, Event, FileVersion,
+        GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId,
+        InvalidTimestamp, InvalidViolationId, OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId,
+        Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId,
+        TaskKind, Timestamp, ViolationId, camel_case,
     };
 }
 
@@ -90,7 +90,7 @@ pub mod grant {
     pub use crate::model::{
         Access, Actor, Ended, Grant, GrantId, Hold, InvalidGrantId, InvalidPermission, InvalidPermissions,
         InvalidScope, Means, Origin, Permission, PermissionRef, PermissionSet, Permissions, PinnedPermission, Place,
-        Reads, Scope,
+        Reads, Revocation, Scope,
     };
 }
 
@@ -120,7 +120,7 @@ pub mod policy {
     #[cfg(feature = "config")]
     pub use crate::config::{ConfigError, PolicyFile, PolicyText, Position, Problem};
     #[cfg(feature = "edit")]
-    pub use crate::config::{PermanentDecision, PersistError, Written, WrittenAtStart};
+    pub use crate::config::{LineEdit, PermanentDecision, PersistError, Written, WrittenAtStart};
     pub use crate::engine::DryRun;
     pub use crate::model::{
         AgentPolicy, Floor, Interaction, InvalidLimit, InvalidSensitiveName, LeftOut, Limit, Limits, OnNoUser, Policy,

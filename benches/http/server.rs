@@ -63,7 +63,9 @@ impl Server {
         let directory = directory();
         fs::write(directory.path().join("agents.toml"), POLICY).unwrap();
         let words = ["serve", "--state", "state", "--listen", "127.0.0.1:0"];
-        Server::start(Command::new(BESTOW).args(words), directory)
+        // The clients of this bench are as fast as they can be.
+        let shares = ["--requests-per-second", "10000000", "--connections-per-credential", "10000"];
+        Server::start(Command::new(BESTOW).args(words).args(shares), directory)
     }
 
     /// Starts the server to compare with.

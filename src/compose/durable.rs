@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use crate::{
     engine::{Engine, Error},
     fs,
+    kernel::RunsAtOpen,
     model::{SanitizedPath, Settings},
     ports::{DiskPaths, SystemClock},
 };
@@ -39,7 +40,7 @@ impl Engine {
     /// [`OpenError::Engine`] outside a runtime.
     pub async fn durable(settings: Settings, directory: impl AsRef<Path>) -> Result<Engine, OpenError> {
         let (journal, own) = opened(directory.as_ref(), None).await?;
-        let engine = restored(Some(settings), journal, &own).await?;
+        let engine = restored(Some(settings), journal, &own, RunsAtOpen::End).await?;
         let own = own.directory;
         follows(own.as_path(), None)?;
         serve(&engine, &own)?;
@@ -61,7 +62,27 @@ impl Engine {
         path: impl Into<std::path::PathBuf>,
         directory: impl AsRef<Path>,
     ) -> Result<Engine, OpenError> {
-        Engine::followed(path.into(), directory.as_ref(), None).await
+        Engine::followed(path.into(), directory.as_ref(), None, RunsAtOpen::End).await
+    }
+
+    /// Creates an engine as [`Engine::open_durable`] does, for a program that opens one again and again, each time for
+    /// a moment. The runs of the agents go on from one such engine to the next: an approval for one use, or for a
+    /// session, is left to the next engine, until the run ends or the agent is retired. An engine that is opened in
+    /// another way ends them.
+    ///
+    /// # Authority
+    ///
+    /// The authority of [`Engine::open_durable`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::open_durable`].
+    #[cfg(feature = "config")]
+    pub async fn open_durable_continuing(
+        path: impl Into<std::path::PathBuf>,
+        directory: impl AsRef<Path>,
+    ) -> Result<Engine, OpenError> {
+        Engine::followed(path.into(), directory.as_ref(), None, RunsAtOpen::GoOn).await
     }
 
     /// Creates an engine as [`Engine::open_durable`] does, and notes the head of its trail outside of the directory. An
@@ -80,7 +101,7 @@ impl Engine {
         directory: impl AsRef<Path>,
         notes: HeadNotes,
     ) -> Result<Engine, OpenError> {
-        Engine::followed(path.into(), directory.as_ref(), Some(notes)).await
+        Engine::followed(path.into(), directory.as_ref(), Some(notes), RunsAtOpen::End).await
     }
 
     #[cfg(feature = "config")]
@@ -88,12 +109,13 @@ impl Engine {
         path: std::path::PathBuf,
         directory: &Path,
         notes: Option<HeadNotes>,
+        runs: RunsAtOpen,
     ) -> Result<Engine, OpenError> {
         let file = crate::config::PolicyFile::new(path);
         // Mistakes in the file are reported before anything is changed.
         let _parsed = file.read()?.parse()?;
         let (journal, own) = opened(directory, notes).await?;
-        let engine = restored(None, journal, &own).await?;
+        let engine = restored(None, journal, &own, runs).await?;
         let own = own.directory;
         let path = file.absolute().to_owned();
         super::open::follow(&engine, file).await?;
@@ -118,10 +140,15 @@ struct Own {
     notes: Vec<SanitizedPath>,
 }
 
-async fn restored(settings: Option<Settings>, journal: Journal, own: &Own) -> Result<Engine, OpenError> {
+async fn restored(
+    settings: Option<Settings>,
+    journal: Journal,
+    own: &Own,
+    runs: RunsAtOpen,
+) -> Result<Engine, OpenError> {
     let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
     let own = own.notes.iter().chain([&own.directory]).cloned().collect();
-    Ok(Engine::restore_keeping_out(settings, clock, paths, Arc::new(journal), own).await?)
+    Ok(Engine::restore_keeping_out(settings, clock, paths, Arc::new(journal), own, runs).await?)
 }
 
 /// Opens the journal, and returns it with the real paths of the directory and of the notes.

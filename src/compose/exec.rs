@@ -13,7 +13,6 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
     engine::Agent,
-    fs,
     kernel::SandboxDenials,
     model::{Access, Cause, Permission, ProcessExit, Reads, SandboxFacts, SanitizedPath},
 };
@@ -168,7 +167,7 @@ impl Agent {
         let run = move || {
             // Paths may have been protected or denied since the profile was made, for example while a person was asked.
             let kept = agent.kept_from_commands()?;
-            let profile = keeping_from(profile, &kept)?;
+            let profile = keeping_from(profile, &kept);
             let mut begun = None;
             let tell = |facts: &SandboxFacts| {
                 begun = agent.tell_begin(facts.clone(), cause.clone())?;
@@ -190,18 +189,10 @@ impl Agent {
     }
 }
 
-/// Returns the profile without everything that is now kept from the agent's commands. These are paths by name, and the
-/// matches of denied globs below its roots.
-///
-/// # Errors
-///
-/// An error if too much lies below the roots to find all matches of a glob.
-pub(crate) fn keeping_from(profile: Profile, kept: &SandboxDenials) -> Result<Profile, SandboxError> {
-    let roots = profile.roots();
-    let hidden = fs::all_found(&kept.hidden_globs, &roots)?;
-    let unwritten = fs::all_found(&kept.unwritten_globs, &roots)?;
-    let profile = profile.hiding(kept.hidden.iter().cloned()).hiding(hidden);
-    Ok(profile.not_writing(kept.unwritten.iter().cloned()).not_writing(unwritten))
+/// Returns the profile without everything that is now kept from the agent's commands.
+pub(crate) fn keeping_from(profile: Profile, kept: &SandboxDenials) -> Profile {
+    let profile = profile.hiding(kept.hidden.iter().cloned()).not_writing(kept.unwritten.iter().cloned());
+    profile.denying(&kept.hidden_globs, &kept.unwritten_globs)
 }
 
 /// The engine's side of one command's `@events`, on a thread of its own. The host's runtime need not do I/O, and the

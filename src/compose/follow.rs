@@ -1,5 +1,7 @@
 //! The connection of a policy file with the watcher for it.
 
+use std::sync::Arc;
+
 use tokio::sync::mpsc;
 
 use crate::model::Policy;
@@ -10,6 +12,9 @@ use crate::{
 
 /// A change of a watched policy file.
 pub type PolicyChange = Change<Policy, ConfigError>;
+
+/// A policy and the text that says it.
+pub(super) type WithText = (Policy, Arc<str>);
 
 impl PolicyFile {
     /// Watches this file, and reports each change of its content since `seen`, until the receiver is dropped.
@@ -36,11 +41,24 @@ impl PolicyFile {
     /// # Ok(()) }
     /// ```
     pub fn watch(&self, seen: PolicyText) -> mpsc::Receiver<PolicyChange> {
+        self.watch_for(seen, |_, policy| policy)
+    }
+
+    /// Watches this file as [`PolicyFile::watch`] does, and reports each policy with its text.
+    pub(super) fn watch_with_text(&self, seen: PolicyText) -> mpsc::Receiver<Change<WithText, ConfigError>> {
+        self.watch_for(seen, |text, policy| (policy, text.as_text()))
+    }
+
+    fn watch_for<T: Send + 'static>(
+        &self,
+        seen: PolicyText,
+        made: impl Fn(&PolicyText, Policy) -> T + Send + 'static,
+    ) -> mpsc::Receiver<Change<T, ConfigError>> {
         let file = self.clone();
         // The result is ignored: the caller knows the mistakes of this text, or gets them with the first change.
         let _parsed = seen.parse();
         let mut meant = seen.clone().meant();
-        let understand = move |text: &PolicyText| text.parse_after(&mut meant);
+        let understand = move |text: &PolicyText| text.parse_after(&mut meant).map(|policy| made(text, policy));
         watch::watch(self.absolute().to_owned(), seen, move || file.read(), understand)
     }
 }

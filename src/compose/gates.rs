@@ -56,7 +56,7 @@ impl InSandbox {
         let cwd = starts_in(agent, gate)?;
         let profile = agent.sandbox_profile(&gate.permissions).map_err(|why| why.to_string())?;
         let mut limits = profile.limits().clone();
-        (limits.time, limits.output) = (time, MOST_OUTPUT);
+        (limits.time, limits.output) = (Some(time), MOST_OUTPUT);
         let profile = profile.limited(limits);
         let profile = profile.only_to(gate.domains.iter().cloned());
         let command = command(gate, cwd.as_str());

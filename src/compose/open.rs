@@ -3,12 +3,13 @@
 use std::{path::PathBuf, time::Duration};
 
 use crate::{
+    config::{ConfigError, PolicyFile},
     engine::{Engine, Error, NoEvent, Subscription},
-    model::{Policy, Settings},
+    model::Settings,
+    watch::Change,
 };
 
-use super::{OpenError, PolicyChange};
-use crate::{config::PolicyFile, watch::Change};
+use super::{OpenError, follow::WithText};
 
 impl Engine {
     /// Creates an engine with the policy of the file at `path`, and follows the file from then on. Each change takes
@@ -35,7 +36,8 @@ const ROOM_AGAIN: Duration = Duration::from_secs(2);
 pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), OpenError> {
     let text = file.read()?;
     engine.configure(text.parse()?).await?;
-    let mut changes = file.watch(text);
+    engine.note_policy_text(text.as_text())?;
+    let mut changes = file.watch_with_text(text);
     let (weak, mut events) = (engine.downgrade(), engine.subscribe());
     tokio::spawn(async move {
         let mut unstored = None;
@@ -43,7 +45,7 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), Open
             let Some(engine) = weak.upgrade() else { return };
             unstored = match next {
                 Next::Change(change) => match *change {
-                    Change::Loaded(policy) => take_over(&engine, policy).await,
+                    Change::Loaded(loaded) => take_over(&engine, loaded).await,
                     Change::Rejected(why) => {
                         // This fails only if the engine is closed. Then no file matters to it.
                         let _ = engine.reject_config(&why.to_string()).await;
@@ -63,14 +65,14 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), Open
 
 /// The next task for a followed file.
 enum Next {
-    Change(Box<PolicyChange>),
+    Change(Box<Change<WithText, ConfigError>>),
     /// Tries the last change again. It was not stored, and there may be room by now.
     Again,
 }
 
 /// Returns the next task for the file; `None` if the engine ends first.
 async fn next(
-    changes: &mut tokio::sync::mpsc::Receiver<PolicyChange>,
+    changes: &mut tokio::sync::mpsc::Receiver<Change<WithText, ConfigError>>,
     events: &mut Subscription,
     unstored: bool,
 ) -> Option<Next> {
@@ -88,8 +90,8 @@ async fn next(
 }
 
 /// Applies a change. Returns it if it could not be stored; its restrictions are in force nevertheless.
-async fn take_over(engine: &Engine, policy: Policy) -> Option<Policy> {
-    let why = engine.configure(policy.clone()).await.err()?;
+async fn take_over(engine: &Engine, loaded: WithText) -> Option<WithText> {
+    let why = configure(engine, &loaded).await.err()?;
     let is_unstored = matches!(why, Error::Store(_));
     let besides = if is_unstored {
         "; its restrictions took effect, and the rest follows when the store works again"
@@ -97,11 +99,19 @@ async fn take_over(engine: &Engine, policy: Policy) -> Option<Policy> {
         ""
     };
     let _ = engine.reject_config(&format!("{why}{besides}")).await;
-    is_unstored.then_some(policy)
+    is_unstored.then_some(loaded)
 }
 
 /// Applies a change again whose failure was reported already.
-async fn try_again(engine: &Engine, policy: Option<Policy>) -> Option<Policy> {
-    let policy = policy?;
-    matches!(engine.configure(policy.clone()).await, Err(Error::Store(_))).then_some(policy)
+async fn try_again(engine: &Engine, loaded: Option<WithText>) -> Option<WithText> {
+    let loaded = loaded?;
+    matches!(configure(engine, &loaded).await, Err(Error::Store(_))).then_some(loaded)
+}
+
+/// Applies a policy, and notes its text.
+async fn configure(engine: &Engine, (policy, text): &WithText) -> Result<(), Error> {
+    // A waiting text that a person agreed to counts as in force before this one replaces it.
+    engine.policy_text()?;
+    engine.configure(policy.clone()).await?;
+    engine.note_policy_text(text.clone())
 }

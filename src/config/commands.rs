@@ -72,8 +72,16 @@ fn safe((offset, entries): (usize, &DeTable<'_>), found: &mut Diagnostics<'_>) -
     let program = program(&mut table, offset, &mut texts, found);
     let row = SafeAddition {
         subcommand: list(&mut table, "subcommand", &mut texts, found),
+        subcommands: list(&mut table, "subcommands", &mut texts, found),
         flags: list(&mut table, "flags", &mut texts, found),
         operands: table.flag("operands", found).unwrap_or_default(),
+        requires: list(&mut table, "requires", &mut texts, found),
+        refuses: list(&mut table, "refuses", &mut texts, found),
+        first_operand: list(&mut table, "first_operand", &mut texts, found),
+        operand_is: list(&mut table, "operand_is", &mut texts, found),
+        operand_not: list(&mut table, "operand_not", &mut texts, found),
+        value_not: list(&mut table, "value_not", &mut texts, found),
+        written_out: table.flag("written_out", found).unwrap_or_default(),
         matches: list(&mut table, "match", &mut texts, found),
         not_matches: list(&mut table, "not_match", &mut texts, found),
         program: program.clone().unwrap_or_default(),

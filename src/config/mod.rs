@@ -44,7 +44,7 @@ use crate::model::Policy;
 
 pub(super) use baseline::Baseline;
 #[cfg(feature = "edit")]
-pub use edit::{PermanentDecision, PersistError, Written, WrittenAtStart};
+pub use edit::{LineEdit, PermanentDecision, PersistError, Written, WrittenAtStart};
 pub use error::{ConfigError, Problem};
 use file::Found;
 pub use policy_text::PolicyText;

@@ -36,3 +36,10 @@ impl fmt::Debug for PolicyText {
         write!(f, "PolicyText({}, {} bytes)", self.file, self.bytes.len())
     }
 }
+
+impl PolicyText {
+    /// Returns the text, for people.
+    pub(crate) fn as_text(&self) -> Arc<str> {
+        String::from_utf8_lossy(&self.bytes).into()
+    }
+}

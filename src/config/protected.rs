@@ -12,11 +12,10 @@ use crate::{
     model::{Floor, SanitizedPath},
 };
 
-/// Returns the paths of the engine's own process entries: its arguments and its memory. They are not resolved, because
-/// they lead elsewhere in each thread.
-fn of_this_process() -> [String; 3] {
-    ["/proc/self".to_owned(), "/proc/thread-self".to_owned(), format!("/proc/{}", std::process::id())]
-}
+/// The paths of the engine's own process entries: its arguments and its memory. They are not resolved, because they
+/// lead elsewhere in each thread, and in each engine that goes on from the same state. Every engine protects the entry
+/// with its own number ([`Floor::of_this_machine`]).
+const OF_THIS_PROCESS: [&str; 2] = ["/proc/self", "/proc/thread-self"];
 
 /// Returns the built-in protected paths, those that the file adds, and the file itself. `led` stores the real locations
 /// that the first two have had so far.
@@ -34,7 +33,7 @@ pub(super) fn list(
     }
     let named = named.iter().filter_map(|path| led.get(path)).flatten().cloned();
     let own = own.into_iter().flat_map(|path| [real(&path), Some(path)]).flatten();
-    let process = of_this_process().into_iter().filter_map(|path| path.parse().ok());
+    let process = OF_THIS_PROCESS.into_iter().filter_map(|path| path.parse().ok());
     named.chain(own).chain(process).collect::<BTreeSet<_>>().into_iter().collect()
 }
 

@@ -10,13 +10,14 @@ use crate::{
     engine::{Engine, Error},
     kernel::Refusal,
     model::{
-        AgentId, Answer, ApproverId, Decider, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
-        RequestId, Resolution, Scope,
+        AgentId, Answer, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Decider, Escaped, Grant,
+        HeldChange, Means, Mode, Pending, Permission, Permissions, Reason, RequestId, Resolution, Scope,
     },
 };
 
 use super::{
     admission::own_means,
+    modified,
     news::{RequestNews, WaitingRequest},
     reply::{Line, NotDone, Reply},
 };
@@ -91,6 +92,21 @@ pub enum AdminCommand {
         /// The person who gives the order.
         by: ApproverId,
     },
+    /// Records that a credential was created, rotated or revoked. Nothing else changes, so no person has to be
+    /// verified: a program that can write the state directory can change its credentials.
+    Credential {
+        /// The credential.
+        credential: Arc<str>,
+        /// The change.
+        change: CredentialEvent,
+        /// The holder.
+        holder: CredentialHolder,
+        /// The remark of its creator.
+        #[serde(default)]
+        name: Option<Arc<str>>,
+        /// The person who changed it.
+        by: ApproverId,
+    },
     /// Answers a request.
     Answer {
         /// The code or the id of the request.
@@ -103,8 +119,21 @@ pub enum AdminCommand {
         /// A remark to the agent.
         #[serde(default)]
         feedback: Option<Reason>,
+        /// The permissions that an approval gives. The others are denied. If missing, all are given.
+        #[serde(default)]
+        permissions: Option<Vec<Permission>>,
+        /// The command that an approval allows instead of the requested one.
+        #[serde(default)]
+        instead: Option<String>,
         /// The person who answers.
         by: ApproverId,
+    },
+    /// Judges another command in place of the requested one. Nothing is decided.
+    Judge {
+        /// The code or the id of the request.
+        request: String,
+        /// The command.
+        instead: String,
     },
 }
 
@@ -116,23 +145,27 @@ impl AdminCommand {
             AdminCommand::Why { .. } => ("why", None),
             AdminCommand::Requests => ("requests", None),
             AdminCommand::Follow { .. } => ("follow", None),
+            AdminCommand::Judge { .. } => ("judge", None),
             AdminCommand::State { .. } => ("state", None),
             AdminCommand::Agree { by, .. } => ("agree", Some(by)),
             AdminCommand::Mode { by, .. } => ("mode", Some(by)),
             AdminCommand::Revoke { by, .. } => ("revoke", Some(by)),
             AdminCommand::Process { by, .. } => ("process", Some(by)),
+            AdminCommand::Credential { by, .. } => ("credential", Some(by)),
             AdminCommand::Answer { by, .. } => ("answer", Some(by)),
         }
     }
 
-    /// Returns true if the order changes something.
+    /// Returns true if a person has to be verified, because the order changes something.
     pub(super) fn changes(&self) -> bool {
         match self {
             AdminCommand::Grants { .. }
             | AdminCommand::Why { .. }
             | AdminCommand::Requests
             | AdminCommand::Follow { .. }
-            | AdminCommand::State { .. } => false,
+            | AdminCommand::Judge { .. }
+            | AdminCommand::State { .. }
+            | AdminCommand::Credential { .. } => false,
             AdminCommand::Mode { mode, .. } => mode.is_some(),
             AdminCommand::Process { call, .. } => call.changes(),
             AdminCommand::Agree { .. } | AdminCommand::Revoke { .. } | AdminCommand::Answer { .. } => true,
@@ -162,9 +195,14 @@ pub(super) async fn carry_out_through(engine: &Engine, order: AdminCommand, mean
 }
 
 /// Carries out an order in an engine that ends right after it. An approval that would end with the engine is refused,
-/// and the request stays pending.
+/// and the request stays pending. Where the runs go on in the next engine, approvals go on, too.
 pub async fn carry_out_and_end(engine: &Engine, order: AdminCommand) -> Reply {
-    match would_last(engine, &order) {
+    let lasts = match engine.runs_go_on() {
+        Ok(true) => Ok(()),
+        Ok(false) => would_last(engine, &order),
+        Err(why) => Err(why.into()),
+    };
+    match lasts {
         Ok(()) => carry_out(engine, order).await,
         Err(why) => why.into_reply(),
     }
@@ -231,9 +269,18 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             let mode = admin.profile(&agent)?.mode;
             Ok(vec![Line::new(format!("{agent} is in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
         }
+        AdminCommand::Credential { credential, change, holder, name, by } => {
+            let change = CredentialChange { credential, change, holder, name, by: Some(by), means };
+            let line = Line::new(&change, json!(change));
+            engine.record_credential(change).await?;
+            Ok(vec![line])
+        }
         AdminCommand::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
         AdminCommand::Revoke { held, reason, by } => Ok(revoke(&admin, held, reason, by).await?),
-        AdminCommand::Answer { request, verdict, scope, feedback, by } => {
+        AdminCommand::Judge { request, instead } => {
+            modified::judge(&admin, &admin.waiting(&request)?.request, &instead)
+        }
+        AdminCommand::Answer { request, verdict, scope, feedback, permissions, instead, by } => {
             let waiting = match admin.waiting(&request) {
                 Err(Error::Refused(Refusal::AlreadyResolved(how))) if verdict == Approval::Approve && is_held(&how) => {
                     return Ok(vec![Line::new(&how, json!(*how))]);
@@ -247,9 +294,17 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
                     waiting.request.code()
                 )));
             }
-            let answer = match verdict {
-                Approval::Approve => Answer::allow(),
-                Approval::Deny => Answer::deny(),
+            let answer = match (verdict, permissions) {
+                (Approval::Approve, None) => Answer::allow(),
+                (Approval::Approve, Some(only)) => {
+                    let only = Permissions::try_from(only).map_err(|why| NotDone::Refused(why.to_string()))?;
+                    Answer::allow_only(only)
+                }
+                (Approval::Deny, _) => Answer::deny(),
+            };
+            let answer = match instead.filter(|_| verdict == Approval::Approve) {
+                Some(command) => answer.instead(modified::changed(&waiting.request, &command)?),
+                None => answer,
             };
             let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
             let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
@@ -295,8 +350,8 @@ async fn revoke(
     reason: Option<Reason>,
     by: ApproverId,
 ) -> Result<Vec<Line>, Error> {
-    let fell = admin.revoke(held, reason, by).await?;
+    let revocation = admin.revoke(held, reason, by).await?;
     let gone = std::iter::once(Line::new(format!("{held} was revoked"), json!({ "revoked": held })));
     let with_it = |grant: &Arc<Grant>| Line::new(format!("also ended: {grant}"), json!({ "revoked": grant.id }));
-    Ok(gone.chain(fell.iter().map(with_it)).collect())
+    Ok(gone.chain(revocation.also_ended().iter().map(with_it)).collect())
 }

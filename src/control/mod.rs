@@ -12,6 +12,7 @@ mod admission;
 mod ancestry;
 mod follow;
 mod held;
+mod modified;
 mod news;
 mod orders;
 mod presence;
@@ -44,6 +45,8 @@ use crate::{
     ports::{Disk as _, RealDisk},
 };
 
+#[doc(hidden)]
+pub use self::wire::control_hears;
 pub use self::{
     admin::{AdminCommand, Approval, carry_out, carry_out_and_end},
     follow::Following,

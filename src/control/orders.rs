@@ -1,15 +1,15 @@
 //! The orders of a person as calls, for every owner or for one.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use bestow_command::Classification;
 
 use crate::{
-    engine::{Approver, Engine, Error},
+    engine::{Approver, Engine, Error, InitialGrants},
     kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
         Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
-        Profile, Reason, RequestId, Resolution, SavedDecision,
+        Process, ProcessId, Profile, Reason, RequestId, Resolution, Revocation, SavedDecision,
     },
 };
 
@@ -43,6 +43,60 @@ impl Admin {
     /// The holder of the result can answer for this owner.
     pub fn of_owner(engine: &Engine, owner: OwnerId, means: Means) -> Admin {
         Admin { engine: engine.clone(), owner: Some(owner), means }
+    }
+
+    /// Adds an agent with its initial permissions, like [`Engine::register`]. The records name the means of this
+    /// sender.
+    ///
+    /// # Authority
+    ///
+    /// This is a root of authority.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::register`]; [`Refusal::OtherOwner`] if this sender does not act for its owner.
+    pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Arc<Profile>, Error> {
+        if let Some(owner) = self.owner.as_ref().filter(|owner| **owner != profile.owner) {
+            return Err(Refusal::OtherOwner { agent: profile.id, owner: owner.clone() }.into());
+        }
+        self.engine.register_via(profile, holding, Some(&self.means)).await?.profile()
+    }
+
+    /// Retires an agent, like [`Engine::retire`]. The records name the means of this sender.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`]; [`Refusal::InFile`] for an agent of the policy file.
+    pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
+        self.profile(agent)?;
+        self.engine.retire_via(agent.clone(), Some(&self.means)).await
+    }
+
+    /// Returns the running processes of the agents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn processes(&self) -> Result<Vec<Arc<Process>>, Error> {
+        let all = self.engine.processes()?.into_iter();
+        Ok(all.filter(|process| self.reaches(&process.owner)).collect())
+    }
+
+    /// Orders a process to stop: it may end by itself within `grace`, then it is killed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownProcess`].
+    pub async fn stop_process(
+        &self,
+        process: ProcessId,
+        grace: Duration,
+        reason: Option<Reason>,
+        by: ApproverId,
+    ) -> Result<(), Error> {
+        let found = self.processes()?.into_iter().find(|found| found.id == process);
+        let owner = &found.ok_or(Refusal::UnknownProcess(process))?.owner;
+        self.approver(owner, by).stop_process(process, grace, reason).await
     }
 
     /// Returns true if no owner limits this sender.
@@ -243,7 +297,7 @@ impl Admin {
         self.approver_of(agent, by)?.set_mode(agent, mode).await
     }
 
-    /// Revokes a grant or a saved decision. Returns the grants that ended with it.
+    /// Revokes a grant or a saved decision. Returns the revocation, which the same person can undo.
     ///
     /// # Errors
     ///
@@ -253,19 +307,27 @@ impl Admin {
         held: GrantOrDecisionId,
         reason: Option<Reason>,
         by: ApproverId,
-    ) -> Result<Vec<Arc<Grant>>, Error> {
+    ) -> Result<Revocation, Error> {
         match held {
             GrantOrDecisionId::Grant(id) => {
                 let grant = self.grant(id)?;
-                self.approver_of(&grant.to, by)?.revoke_with_all(id, reason).await
+                self.approver_of(&grant.to, by)?.revoke_undoably(id, reason).await
             }
             GrantOrDecisionId::Ruling(id) => {
                 let mut all = self.saved_decisions(None)?.into_iter();
                 let saved = all.find(|saved| saved.id == id).ok_or(Refusal::UnknownRuling(id))?;
-                self.approver(&saved.owner, by).revoke_ruling(id, reason).await?;
-                Ok(Vec::new())
+                self.approver(&saved.owner, by).revoke_ruling_undoably(id, reason).await
             }
         }
+    }
+
+    /// Undoes a revocation of this person. Returns the ids of the new grants.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`]; the errors of [`Approver::undo`].
+    pub async fn undo(&self, revocation: &Revocation, by: ApproverId) -> Result<Vec<GrantId>, Error> {
+        self.approver_of(revocation.agent(), by)?.undo(revocation).await
     }
 
     /// Returns a grant that is valid now.

@@ -49,7 +49,27 @@ pub(super) fn next_reply(from: &mut impl BufRead) -> io::Result<Option<Reply>> {
 pub(super) fn order(stream: &UnixStream) -> io::Result<Result<(AdminCommand, Option<String>), Reply>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let (mut line, mut said) = (String::new(), BufReader::new(stream.take(LONGEST)));
+    order_in(stream)
+}
+
+/// Parses bytes as the control socket would, for tests with arbitrary bytes. Returns the order, and true if it comes
+/// with a secret.
+///
+/// # Errors
+///
+/// Fails with the reason why the bytes are no order.
+#[doc(hidden)]
+pub fn control_hears(bytes: &[u8]) -> Result<(AdminCommand, bool), String> {
+    match order_in(bytes) {
+        Ok(Ok((order, token))) => Ok((order, token.is_some())),
+        Ok(Err(Reply::Failed(why))) => Err(why),
+        Ok(Err(_)) => Err("it is refused".to_owned()),
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+fn order_in(from: impl Read) -> io::Result<Result<(AdminCommand, Option<String>), Reply>> {
+    let (mut line, mut said) = (String::new(), BufReader::new(from.take(LONGEST)));
     said.read_line(&mut line)?;
     let token = serde_json::from_str::<Token>(&line).ok().map(|said| said.token);
     if token.is_some() {

@@ -5,13 +5,13 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, ExecScope, Known, ProvenanceStep, Refusal, State, lasting},
     model::{
-        Access, Actor, AgentId, Grant, GrantId, OrText, Permission, PermissionRef, PermissionRequest, PermissionSet,
-        Permissions, PinnedPermission, Profile, Reason, RequestId, Scope, Timestamp,
+        Access, Actor, AgentId, Grant, GrantId, Means, OrText, Permission, PermissionRef, PermissionRequest,
+        PermissionSet, Permissions, PinnedPermission, Profile, Reason, RequestId, Scope, Timestamp,
     },
 };
 
 use super::{
-    Delivery, Error, Inbox, Resolved, Ticket,
+    Delivery, Error, Inbox, Notification, Resolved, Ticket,
     agent_slot::AgentSlot,
     commit_handle::CommitHandle,
     fresh::fresh_run,
@@ -59,6 +59,8 @@ pub struct Agent {
     pub(super) shared: Arc<Shared>,
     pub(super) id: AgentId,
     pub(super) cell: Arc<AgentSlot>,
+    /// The means by which the holder of this handle acts, for the records.
+    pub(super) via: Option<Means>,
 }
 
 impl fmt::Debug for Agent {
@@ -71,6 +73,21 @@ impl Agent {
     /// Returns the id of this agent.
     pub fn id(&self) -> &AgentId {
         &self.id
+    }
+
+    /// Returns this handle for a holder who acts by these means, such as a credential of a server. Every event that the
+    /// handle causes names them ([`Recorded::via`](crate::event::Recorded::via)). Agents that it creates have the same
+    /// means.
+    ///
+    /// ```
+    /// # use bestow::{Agent, Error, Permission};
+    /// async fn use_network(worker: Agent) -> Result<(), Error> {
+    ///     worker.through("http, credential 0a1b2c3d4e5f").spend(&Permission::Network).await
+    /// }
+    /// ```
+    #[must_use]
+    pub fn through(self, means: impl Into<Means>) -> Agent {
+        Agent { via: Some(means.into()), ..self }
     }
 
     /// Checks if this agent holds `want` now. The check reads a snapshot: it does not wait, allocate or ask the disk.
@@ -237,7 +254,7 @@ impl Agent {
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
         self.execute(Command::Create { creator, profile, run, permissions, reason, broken }).await?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
-        Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
+        Ok(Agent { shared: Arc::clone(&self.shared), id, cell, via: self.via.clone() })
     }
 
     /// Sends a message to this agent's own user, if a connection is open. A message carries no permission.
@@ -247,6 +264,25 @@ impl Agent {
     /// [`Error::Refused`] if the agent is gone.
     pub async fn say(&self, text: &str) -> Result<Delivery, Error> {
         self.shared.say(&self.id, &self.cell, text)
+    }
+
+    /// Sends a message to another agent of the same owner. A message carries no permission.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: the agent `to` does not exist, or belongs to another owner; or this agent is gone. Neither
+    /// permissions nor text cross owners.
+    pub async fn message(&self, to: &AgentId, text: &str) -> Result<(), Error> {
+        let owner = &self.profile()?.owner;
+        let cell = self.shared.cell(to).ok_or_else(|| Refusal::UnknownAgent(to.clone()))?;
+        let posted = self.shared.look_as(to, &cell, |_, receiver, _| {
+            if receiver.profile.owner != *owner {
+                return Err(Refusal::OtherOwner { agent: to.clone(), owner: owner.clone() });
+            }
+            cell.mail().post(Notification::Message { from: Some(self.id.clone()), text: text.into() });
+            Ok(())
+        })?;
+        Ok(posted?)
     }
 
     /// Returns every grant that this agent holds now, with its origin.
@@ -407,7 +443,7 @@ impl Agent {
     }
 
     pub(super) fn carry_out(&self, command: Command) -> CommitHandle {
-        self.shared.execute_as(&self.id, &self.cell, command)
+        self.shared.execute_as(&self.id, &self.cell, self.via.as_ref(), command)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     kernel::{Command, Person, Refusal, ResolvedAction, Start},
     model::{
         Action, Actor, AgentId, Answer, Event, GrantId, Hold, InvalidText, OrText, Pending, Permissions, Reason,
-        RequestId, Resolution, SavedDecisionId, Scope,
+        RequestId, Resolution, Revocation, Revoked, SavedDecisionId, Scope,
     },
 };
 
@@ -193,16 +193,54 @@ impl Approver {
         self.revoked(grant, reason).await.map(drop)
     }
 
-    /// Revokes like [`Approver::revoke`]. Returns the other grants that ended in the same step.
-    #[cfg(feature = "journal")]
-    pub(crate) async fn revoke_with_all(
-        &self,
-        grant: GrantId,
-        reason: Option<Reason>,
-    ) -> Result<Vec<Arc<crate::model::Grant>>, Error> {
+    /// Revokes like [`Approver::revoke`]. Returns the revocation, which names all grants that ended and which
+    /// [`Approver::undo`] takes back.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Approver::revoke`].
+    pub async fn revoke_undoably(&self, grant: GrantId, reason: Option<Reason>) -> Result<Revocation, Error> {
+        // The runs are those before the revocation. An agent with another run then is another agent or has gone on.
+        let runs = self.shared.look(|state, now| state.runs_that_depend_on(grant, now))?;
         let ended = |event| if let Event::GrantRevoked { grant, .. } = event { Some(grant) } else { None };
         let ended = self.revoked(grant, reason).await?.into_iter().filter_map(ended);
-        Ok(ended.filter(|other| other.id != grant).collect())
+        let (own, also_ended): (Vec<_>, Vec<_>) = ended.partition(|ended| ended.id == grant);
+        let revoked = own.into_iter().next().map(Revoked::Grant).ok_or(Error::Closed)?;
+        Ok(Revocation { by: self.person()?.actor(), revoked, also_ended, runs })
+    }
+
+    /// Revokes like [`Approver::revoke_ruling`]. [`Approver::undo`] takes the revocation back.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Approver::revoke_ruling`].
+    pub async fn revoke_ruling_undoably(
+        &self,
+        ruling: SavedDecisionId,
+        reason: Option<Reason>,
+    ) -> Result<Revocation, Error> {
+        let saved = self.shared.look(|state, _| state.rulings.get(&ruling).cloned())?;
+        let saved = saved.ok_or(Refusal::UnknownRuling(ruling))?;
+        let runs = self.shared.look(|state, _| state.run_of(&saved.agent).into_iter().collect())?;
+        self.revoke_ruling(ruling, reason).await?;
+        let by = self.person()?.actor();
+        Ok(Revocation { by, revoked: Revoked::Ruling(saved), also_ended: Vec::new(), runs })
+    }
+
+    /// Gives again what a revocation of this person ended, all of it or nothing.
+    ///
+    /// # Authority
+    ///
+    /// A person authorizes this: the revoked grant is now a grant of this person. The grants that fell with it come
+    /// back from the agents that gave them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: [`Refusal::RevocationStands`] if another person revoked, or an agent of these grants has
+    /// another run by now; the errors of [`Approver::give`] and of [`Agent::grant_for`](super::Agent::grant_for).
+    pub async fn undo(&self, revocation: &Revocation) -> Result<Vec<GrantId>, Error> {
+        let command = Command::Restore { by: self.person()?, undone: Arc::new(revocation.clone()) };
+        self.shared.execute(command).acknowledged().await.map(|events| granted(&events))
     }
 
     async fn revoked(&self, grant: GrantId, reason: Option<Reason>) -> Result<Vec<Event>, Error> {

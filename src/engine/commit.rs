@@ -8,7 +8,7 @@
 
 use crate::{
     kernel::Command,
-    model::{Event, Timestamp},
+    model::{Event, Means, Timestamp},
     ports::{Batch, Progress, StoreError, Taken},
 };
 
@@ -18,6 +18,13 @@ use super::{
     shared::{Shared, StalledChannels, Writer},
     surface::Surface,
 };
+
+/// Decided events that go to the store as one step.
+struct Passed {
+    events: Vec<Event>,
+    part: Part,
+    via: Option<Means>,
+}
 
 impl Writer {
     /// Fills a newly opened surface with its waiting requests, once the step that opened it is published.
@@ -37,8 +44,20 @@ impl Shared {
         now: Timestamp,
         stuck: &mut StalledChannels,
     ) -> CommitHandle {
+        self.carry_out_via(writer, command, None, now, stuck)
+    }
+
+    /// Carries out a command of an agent, who acts by these means.
+    pub(super) fn carry_out_via(
+        &self,
+        writer: &mut Writer,
+        command: Command,
+        via: Option<&Means>,
+        now: Timestamp,
+        stuck: &mut StalledChannels,
+    ) -> CommitHandle {
         let Decided { outcome, events, part, restriction } = writer.queue.decide(command, &mut writer.meter, now);
-        self.pass(writer, events, part, now, stuck);
+        self.pass(writer, Passed { events, part, via: via.cloned() }, now, stuck);
         // If the command decided no event, its result rests on the earlier steps.
         writer.queue.restrict_on_failure(restriction);
         let stored = writer.queue.after_the_last();
@@ -48,11 +67,12 @@ impl Shared {
 
     /// Passes decided events to the store. The permissions that they take away are published at once, even if storing
     /// them fails.
-    fn pass(&self, writer: &mut Writer, events: Vec<Event>, part: Part, at: Timestamp, stuck: &mut StalledChannels) {
+    fn pass(&self, writer: &mut Writer, passed: Passed, at: Timestamp, stuck: &mut StalledChannels) {
+        let Passed { events, part, via } = passed;
         if events.is_empty() {
             return;
         }
-        match writer.queue.commit(events, part, at) {
+        match writer.queue.commit(events, part, at, via) {
             Taken::Stored => self.catch_up(writer, writer.queue.sequence(), stuck),
             Taken::Waits => self.show_losses(writer),
         }
@@ -84,7 +104,7 @@ impl Shared {
         } else {
             self.publish(writer, &batch.events);
         }
-        self.tell(writer, &batch.events, batch.at, stuck);
+        self.tell(writer, batch, stuck);
     }
 
     /// Forgets the steps that were decided but not stored. Changes that take permissions away are stored again, or take
@@ -93,7 +113,7 @@ impl Shared {
         let now = self.clock.now().unwrap_or(Timestamp::from_millis(0));
         let RolledBack { at, takes, restrictions, changed_settings, callers, surfaces } =
             writer.queue.roll_back(writer.sequence, why, now);
-        self.pass(writer, takes, Part::Restrictive, at, stuck);
+        self.pass(writer, Passed { events: takes, part: Part::Restrictive, via: None }, at, stuck);
         for restriction in restrictions {
             self.carry_out(writer, restriction, at, stuck);
         }

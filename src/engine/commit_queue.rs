@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     kernel::{Carried, Command, Meter, State, only_takes},
-    model::{AgentId, Event, Settings, Timestamp},
+    model::{AgentId, Event, Means, Settings, Timestamp},
     ports::{Batch, Store, StoreError, StoreFault, Taken},
 };
 
@@ -213,10 +213,10 @@ impl CommitQueue {
 
     /// Adds a step to the queue, and passes it to the store. It waits until the store accepts the step. A step that no
     /// store has to confirm counts as stored.
-    pub(super) fn commit(&mut self, events: Vec<Event>, part: Part, at: Timestamp) -> Taken {
+    pub(super) fn commit(&mut self, events: Vec<Event>, part: Part, at: Timestamp, via: Option<Means>) -> Taken {
         let first = self.sequence + 1;
         let only_takes = part == Part::Restrictive || events.iter().all(only_takes);
-        let batch = Arc::new(Batch { at, first, events, only_takes, failures: self.failures });
+        let batch = Arc::new(Batch { at, first, events, via, only_takes, failures: self.failures });
         self.sequence = batch.last();
         self.leaving.extend(batch.events.iter().filter_map(Event::retired).cloned());
         let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());

@@ -82,7 +82,7 @@ impl DryRun {
     pub fn explain(&self, agent: &AgentId, action: &Action) -> Result<Explanation, Error> {
         let unknown = || Error::Refused(crate::kernel::Refusal::UnknownAgent(agent.clone()));
         let cell = self.shared.cell(agent).ok_or_else(unknown)?;
-        Agent { shared: Arc::clone(&self.shared), id: agent.clone(), cell }.explain(action)
+        Agent { shared: Arc::clone(&self.shared), id: agent.clone(), cell, via: None }.explain(action)
     }
 }
 

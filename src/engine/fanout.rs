@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::model::{AgentId, Event, OwnerId, Recorded, Route, Timestamp};
+use crate::{
+    model::{AgentId, Event, OwnerId, Recorded, Route},
+    ports::Batch,
+};
 
 use super::{
     batch_facts::BatchFacts,
@@ -13,7 +16,8 @@ use super::{
 
 impl Shared {
     /// Delivers events under the lock, so that each recipient gets them in order. No send here can block.
-    pub(super) fn tell(&self, writer: &mut Writer, events: &[Event], now: Timestamp, stuck: &mut StalledChannels) {
+    pub(super) fn tell(&self, writer: &mut Writer, step: &Batch, stuck: &mut StalledChannels) {
+        let events = &step.events;
         let batch = BatchFacts::of(events);
         for (place, event) in events.iter().enumerate() {
             for (agent, mail) in inbox::addressed(event, &batch) {
@@ -29,7 +33,8 @@ impl Shared {
             writer.show(event, &batch, stuck);
             writer.sequence += 1;
             let sequence = writer.sequence;
-            writer.events.send(event, |event| Recorded { sequence, at: now, event });
+            let via = step.via_of(event);
+            writer.events.send(event, |event| Recorded { sequence, at: step.at, via: via.cloned(), event });
         }
         writer.events.ring();
     }

@@ -33,6 +33,10 @@ mod obeyed;
 mod outside;
 mod pin;
 mod plain_action;
+#[cfg(feature = "config")]
+mod policy_text;
+#[cfg(feature = "config")]
+mod policy_texts;
 mod presence;
 #[cfg(feature = "stdio")]
 pub(crate) mod process_order;
@@ -61,8 +65,8 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, NewAgent, Person, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
-        PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
+        Actor, AgentId, ApproverId, CredentialChange, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId,
+        Permission, PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -163,9 +167,19 @@ impl Engine {
     /// [`Error::Refused`] if the id is taken, or a permission is protected; [`Error::Path`] if a path cannot be
     /// followed.
     pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Agent, Error> {
+        self.register_via(profile, holding, None).await
+    }
+
+    /// Adds an agent for a sender who acts by these means.
+    pub(crate) async fn register_via(
+        &self,
+        profile: Profile,
+        holding: InitialGrants,
+        via: Option<&Means>,
+    ) -> Result<Agent, Error> {
         let (id, permissions) = (profile.id.clone(), self.starts(&holding)?);
         let run = fresh_run();
-        self.shared.execute(Command::Register { profile, run, permissions }).acknowledged().await?;
+        self.shared.execute_via(Command::Register { profile, run, permissions }, via).acknowledged().await?;
         self.agent(&id)
     }
 
@@ -204,7 +218,12 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such agent.
     pub async fn retire(&self, agent: impl OrText<AgentId>) -> Result<(), Error> {
-        self.shared.execute(Command::Retire { agent: agent.value()? }).acknowledged().await.map(drop)
+        self.retire_via(agent.value()?, None).await
+    }
+
+    /// Retires an agent for a sender who acts by these means.
+    pub(crate) async fn retire_via(&self, agent: AgentId, via: Option<&Means>) -> Result<(), Error> {
+        self.shared.execute_via(Command::Retire { agent }, via).acknowledged().await.map(drop)
     }
 
     /// Returns the handle of one agent.
@@ -220,7 +239,7 @@ impl Engine {
         let id = id.value()?;
         let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
         let cell = self.shared.cell(&id).ok_or_else(unknown)?;
-        Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
+        Ok(Agent { shared: Arc::clone(&self.shared), id, cell, via: None })
     }
 
     /// Creates a handle that answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …). Both are
@@ -421,6 +440,16 @@ impl Engine {
         let is_new = self.shared.look(|state, _| state.is_new_judgement(task, paths, version, trusted))?;
         let event = crate::model::TaskEvent::FileJudged { task: task.clone(), version, ends, trusted };
         if is_new { self.tell_task(event) } else { Ok(()) }
+    }
+
+    /// Records that a credential of a server changed. The engine keeps no credentials: this is for the audit trail.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`] if it cannot be stored, [`Error::Closed`].
+    pub async fn record_credential(&self, change: CredentialChange) -> Result<(), Error> {
+        let change = Arc::new(change);
+        self.shared.execute(Command::CredentialChanged { change }).acknowledged().await.map(drop)
     }
 
     /// Records that a process at the control socket was refused.

@@ -150,7 +150,7 @@ impl Agent {
         let caller = Some((&self.id, &self.cell));
         let mut begun = None;
         let done = self.shared.under_lock(caller, |shared, writer, now, stuck| {
-            let done = shared.carry_out(writer, Command::StartProcess(starting), now, stuck);
+            let done = shared.carry_out_via(writer, Command::StartProcess(starting), self.via.as_ref(), now, stuck);
             begun = done.events().iter().find_map(process_of);
             if let Some(begun) = &begun {
                 register(begun);
@@ -190,7 +190,8 @@ impl Agent {
 
     /// Creates a handle that does not keep the engine alive.
     pub(crate) fn downgrade(&self) -> WeakAgent {
-        WeakAgent { shared: Arc::downgrade(&self.shared), id: self.id.clone(), cell: Arc::clone(&self.cell) }
+        let (id, cell, via) = (self.id.clone(), Arc::clone(&self.cell), self.via.clone());
+        WeakAgent { shared: Arc::downgrade(&self.shared), id, cell, via }
     }
 
     /// Creates the refusal for a process that this agent cannot access.
@@ -211,6 +212,7 @@ pub(crate) struct WeakAgent {
     shared: Weak<Shared>,
     id: AgentId,
     cell: Arc<AgentSlot>,
+    via: Option<crate::model::Means>,
 }
 
 #[cfg(feature = "sandbox")]
@@ -218,6 +220,6 @@ impl WeakAgent {
     /// Returns the agent's handle, unless the engine's last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Agent> {
         let shared = self.shared.upgrade()?;
-        Some(Agent { shared, id: self.id.clone(), cell: Arc::clone(&self.cell) })
+        Some(Agent { shared, id: self.id.clone(), cell: Arc::clone(&self.cell), via: self.via.clone() })
     }
 }

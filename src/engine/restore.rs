@@ -8,23 +8,17 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    kernel::{Command, Known, State},
+    kernel::{Command, Known, RunsAtOpen, State},
     model::{AgentId, SanitizedPath, Settings, Timestamp},
     ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
-use super::{
-    Engine, Error,
-    classifier::classifier_for,
-    commit_queue::CommitQueue,
-    fresh::{fresh_run, seed},
-    shared::Shared,
-    timer,
-};
+use super::{Engine, Error, classifier::classifier_for, commit_queue::CommitQueue, fresh::seed, shared::Shared, timer};
 
 impl Engine {
     /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent
-    /// denials and waiting requests are restored with their ids. Grants of scope `session` ended with their run.
+    /// denials and waiting requests are restored with their ids. What was allowed for a session has ended, and what was
+    /// denied for one goes on.
     ///
     /// The engine stores each change before it acknowledges, shows or reports it. Changes that take permissions away
     /// take effect at once. `settings` replace the stored ones; without them the stored ones stay.
@@ -43,7 +37,32 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
-        Engine::restore_keeping_out(settings, clock, paths, store, Vec::new()).await
+        Engine::restore_keeping_out(settings, clock, paths, store, Vec::new(), RunsAtOpen::End).await
+    }
+
+    /// Restores like [`Engine::restore`] with the stored settings, for a moment between two engines. If the engine
+    /// before left the runs of its agents to the next one ([`Engine::open_durable_continuing`]), they go on.
+    ///
+    /// # Authority
+    ///
+    /// The authority of [`Engine::restore`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::restore`].
+    #[cfg(feature = "journal")]
+    pub async fn restore_between(
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        store: Arc<dyn Store>,
+    ) -> Result<Engine, Error> {
+        Engine::restore_keeping_out(None, clock, paths, store, Vec::new(), RunsAtOpen::AsBefore).await
+    }
+
+    /// Returns true if the runs of the agents go on in the next engine.
+    #[cfg(feature = "journal")]
+    pub(crate) fn runs_go_on(&self) -> Result<bool, Error> {
+        Ok(self.shared.lock()?.queue.published().runs_go_on)
     }
 
     /// Restores like [`Engine::restore`]. No agent may access `own`, whatever the settings say later.
@@ -53,6 +72,7 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
         own: Vec<SanitizedPath>,
+        runs: RunsAtOpen,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         settings.as_ref().map_or(Ok(()), |settings| classifier_for(settings).map(drop))?;
@@ -72,7 +92,7 @@ impl Engine {
         })?;
         timer::start(&shared, &runtime);
         let engine = Engine { shared };
-        let resume = Command::Resume { settings: settings.map(Arc::new), run: fresh_run(), cut: history.cut };
+        let resume = Command::Resume { settings: settings.map(Arc::new), cut: history.cut, runs };
         engine.shared.execute(resume).acknowledged().await?;
         Ok(engine)
     }

@@ -18,12 +18,14 @@ use tokio::sync::{Notify, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
-    model::{AgentId, Event, GrantId, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
+    model::{AgentId, Event, GrantId, Means, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
 #[cfg(feature = "stdio")]
 use super::agent_events::AgentEvents;
+#[cfg(feature = "config")]
+use super::policy_texts::PolicyTexts;
 use super::{
     Error, Subscription, Ticket,
     agent_slot::AgentSlot,
@@ -68,6 +70,9 @@ pub(super) struct Shared {
     pub(super) request_ids: RequestIds,
     /// The random seed that makes fingerprints differ between engines.
     pub(super) seed: u64,
+    /// The texts of the policy file that the engine follows.
+    #[cfg(feature = "config")]
+    pub(super) policy_texts: Mutex<PolicyTexts>,
     /// The host program's processes that a person uses: the process number and its start time.
     #[cfg(feature = "journal")]
     pub(super) surfaces: Arc<Mutex<Vec<(u32, u64)>>>,
@@ -157,6 +162,8 @@ impl Shared {
             open: AtomicBool::new(true),
             request_ids: RequestIds::default(),
             seed,
+            #[cfg(feature = "config")]
+            policy_texts: Mutex::default(),
             #[cfg(feature = "journal")]
             surfaces: Arc::default(),
         }
@@ -201,17 +208,29 @@ impl Shared {
 
     /// Executes a command of the host program or of a person.
     pub(super) fn execute(&self, command: Command) -> CommitHandle {
+        self.execute_via(command, None)
+    }
+
+    /// Executes a command of a sender who acts by these means.
+    pub(super) fn execute_via(&self, command: Command, via: Option<&Means>) -> CommitHandle {
         CommitHandle::of(
-            self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
+            self.under_lock(None, |shared, writer, now, stuck| {
+                Ok(shared.carry_out_via(writer, command, via, now, stuck))
+            }),
         )
     }
 
     /// Executes a command of an agent, if `cell` still belongs to that agent: another agent may have taken its id.
-    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<AgentSlot>, command: Command) -> CommitHandle {
-        let caller = Some((agent, cell));
-        CommitHandle::of(
-            self.under_lock(caller, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
-        )
+    pub(super) fn execute_as(
+        &self,
+        agent: &AgentId,
+        cell: &Arc<AgentSlot>,
+        via: Option<&Means>,
+        command: Command,
+    ) -> CommitHandle {
+        CommitHandle::of(self.under_lock(Some((agent, cell)), |shared, writer, now, stuck| {
+            Ok(shared.carry_out_via(writer, command, via, now, stuck))
+        }))
     }
 
     /// Reads the published state, for facts that a snapshot does not contain.

@@ -1,12 +1,15 @@
 //! Searches below directories: for paths that match globs, and for links.
 
-use std::{cell::LazyCell, fs, io, ops::ControlFlow, path::PathBuf};
+use std::{
+    cell::LazyCell,
+    fs, io,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use globset::{Candidate, GlobSet, GlobSetBuilder};
 
 use super::ResolveError;
-#[cfg(feature = "sandbox")]
-use super::for_shell;
 use crate::model::{PathGlob, SanitizedPath};
 
 /// The maximum number of entries that are examined. If there are more, the matches of a glob cannot be determined.
@@ -15,39 +18,15 @@ const MOST_ENTRIES: usize = 200_000;
 /// The maximum number of paths that are found.
 const MOST_FOUND: usize = 4096;
 
-/// Returns every path below `roots` that one of `globs` matches, as a denial matches; links are not followed. The
-/// content of a matching directory is not searched. A directory that this user may not read counts as a match, because
-/// a process that runs as its owner could open it.
-///
-/// # Errors
-///
-/// A root that this user may not read, a directory that cannot be read for another reason, more entries than the limit,
-/// and a name that is no valid path.
-#[cfg(feature = "sandbox")]
-pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Result<Vec<SanitizedPath>> {
-    let mut found = Vec::new();
-    let closed = look(globs, roots, |path, _| {
-        found.push(path);
-        if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(ControlFlow::Continue(())) }
-    })?;
-    for directory in closed {
-        let root = roots.iter().find(|root| root.as_path() == directory);
-        if let Some(root) = root {
-            let way_out = format!("run `chmod u+rwx {}`", for_shell(root.as_path()));
-            return Err(io::Error::other(format!("a glob is denied, and `{root}` cannot be read: {way_out}")));
-        }
-        let nameless = || io::Error::other("a glob is denied, and a directory that cannot be read has no valid name");
-        found.push(directory.to_str().and_then(|text| text.parse().ok()).ok_or_else(nameless)?);
-    }
-    found.sort();
-    Ok(found)
-}
+/// The errors of a directory that is skipped.
+const SKIPPED: [io::ErrorKind; 3] =
+    [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
 
 /// Returns for each of `globs` the first path below `roots` that it matches and that `counts` accepts.
 ///
 /// # Errors
 ///
-/// The errors of [`all_found`], except for a root that this user may not read: it is skipped here.
+/// A directory that cannot be read, except for lack of permission, and more entries than the limit.
 pub(crate) fn first_found(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
@@ -73,7 +52,7 @@ pub(crate) fn first_found(
 pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
     let mut found: Vec<SanitizedPath> = Vec::new();
     // A directory that cannot be read has no link that can be followed.
-    let _closed = each_below(vec![PathBuf::from(root.as_str())], |entry, open| {
+    each_below(vec![PathBuf::from(root.as_str())], |entry, open| {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             open.push(entry.path());
@@ -107,15 +86,15 @@ fn too_much() -> io::Error {
     ))
 }
 
-/// Passes every matching path to `take`, with the indexes of its globs, until `take` stops. Returns the directories
-/// that this user may not read.
+/// Passes every matching path to `take`, with the indexes of its globs, until `take` stops. Links are not followed, and
+/// the content of a matching directory is not searched.
 fn look(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
     mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<ControlFlow<()>>,
-) -> io::Result<Vec<PathBuf>> {
+) -> io::Result<()> {
     if globs.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     // The globs are compiled only if there is an entry to compare.
     let forms = LazyCell::new(|| compiled(globs));
@@ -127,10 +106,7 @@ fn look(
         if denied.is_match_candidate(&candidate) {
             let of = denied.matches_candidate(&candidate);
             let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
-            // A name that is no valid path cannot be hidden from a command line either.
-            let text = path.to_str().and_then(|text| text.parse().ok());
-            let nameless = || io::Error::other("a glob is denied, and a path that it matches has no valid name");
-            return take(text.ok_or_else(nameless)?, of);
+            return take(nearest(&path), of);
         }
         if entry.file_type()?.is_dir() {
             open.push(path);
@@ -140,20 +116,16 @@ fn look(
 }
 
 /// Passes every entry of the directories in `open` to `visit`, until `visit` stops. `visit` may add directories to
-/// search. Returns the directories that this user may not read.
+/// search. Directories that this user may not read are skipped.
 fn each_below(
     mut open: Vec<PathBuf>,
     mut visit: impl FnMut(&fs::DirEntry, &mut Vec<PathBuf>) -> io::Result<ControlFlow<()>>,
-) -> io::Result<Vec<PathBuf>> {
-    let (mut closed, mut looked_at) = (Vec::new(), 0);
+) -> io::Result<()> {
+    let mut looked_at = 0;
     while let Some(directory) = open.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
-            Err(why) if why.kind() == io::ErrorKind::PermissionDenied => {
-                closed.push(directory);
-                continue;
-            }
-            Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
+            Err(why) if SKIPPED.contains(&why.kind()) => continue,
             Err(why) => return Err(why),
         };
         for entry in entries {
@@ -162,11 +134,11 @@ fn each_below(
                 return Err(too_much());
             }
             if visit(&entry?, &mut open)?.is_break() {
-                return Ok(closed);
+                return Ok(());
             }
         }
     }
-    Ok(closed)
+    Ok(())
 }
 
 /// Compiles the globs as denials, with the index of the glob of each form. A denial of a directory covers its content,
@@ -180,6 +152,13 @@ fn compiled(globs: &[PathGlob]) -> Result<(GlobSet, Vec<usize>), globset::Error>
         }
     }
     Ok((builder.build()?, places))
+}
+
+/// Returns the path, or a valid path like it. A file with an odd name must not keep commands from being decided.
+fn nearest(path: &Path) -> SanitizedPath {
+    let text: String = path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let above = || path.ancestors().skip(1).find_map(|above| above.to_str()?.parse().ok());
+    text.parse().ok().or_else(above).unwrap_or_else(SanitizedPath::root)
 }
 
 /// Returns those of `roots` that lie below no other.

@@ -32,8 +32,6 @@ mod shell_quote;
 #[doc(hidden)]
 pub use backend::Backend;
 pub use base::Base;
-#[cfg(feature = "sandbox")]
-pub(crate) use below::all_found;
 pub(crate) use below::{first_found, linked};
 pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};

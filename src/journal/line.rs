@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hash_chain::{Hash, Head};
 use crate::{
-    model::{Event, Recorded, Timestamp},
+    model::{Event, Means, Recorded, Timestamp},
     ports::Batch,
 };
 
@@ -28,6 +28,9 @@ struct Written<'a> {
     /// The number of events of the same step that follow. Either all events of a step count, or none.
     #[serde(skip_serializing_if = "is_none")]
     left: usize,
+    /// The means by which the agent acted that caused the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<&'a str>,
     event: &'a Event,
 }
 
@@ -43,6 +46,8 @@ struct Read {
     at: Timestamp,
     #[serde(default)]
     left: usize,
+    #[serde(default)]
+    via: Option<Means>,
     event: Event,
 }
 
@@ -67,7 +72,8 @@ pub(super) fn write(into: &mut Vec<u8>, batch: &Batch, group: u64, mut head: Has
     let after = (0..batch.events.len()).rev();
     for ((sequence, event), left) in (batch.first..).zip(&batch.events).zip(after) {
         let start = into.len();
-        serde_json::to_writer(&mut *into, &Written { v: VERSION, sequence, at: batch.at, group, left, event })?;
+        let via = batch.via_of(event).map(|via| &**via);
+        serde_json::to_writer(&mut *into, &Written { v: VERSION, sequence, at: batch.at, group, left, via, event })?;
         into.pop();
         head = head.then(into.get(start..).unwrap_or_default());
         into.extend(BEFORE_HASH);
@@ -101,7 +107,7 @@ pub(super) fn read(line: &[u8], before: Hash) -> Result<(Line, Hash), NoLine> {
     if read.v != VERSION {
         return Err(NoLine::Version(read.v));
     }
-    let recorded = Recorded { sequence: read.sequence, at: read.at, event: read.event };
+    let recorded = Recorded { sequence: read.sequence, at: read.at, via: read.via, event: read.event };
     Ok((Line { recorded, left: read.left, hash }, chained))
 }
 

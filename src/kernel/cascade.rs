@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::model::{Ended, Event, Grant, GrantId, Hold, Permission, Scope, Timestamp};
+use crate::model::{AgentId, Ended, Event, Grant, GrantId, Hold, Permission, RunId, Scope, Timestamp};
 
 use super::{State, state::giver, support::rank};
 
@@ -47,8 +47,21 @@ impl State {
         suspects.iter().filter_map(verdict).collect()
     }
 
+    /// Returns the agents that hold or gave `id` or a grant that would end with it, each with its run.
+    pub(crate) fn runs_that_depend_on(&self, id: GrantId, now: Timestamp) -> BTreeMap<AgentId, RunId> {
+        let grant = self.grants.get(&id);
+        let falling = grant.into_iter().flat_map(|grant| self.would_end_with(grant, now));
+        let of_falling = falling.flat_map(|fallen| [Some(fallen.to.clone()), giver(&fallen).cloned()]);
+        let agents = of_falling.chain([grant.map(|grant| grant.to.clone())]).flatten();
+        agents.filter_map(|agent| self.run_of(&agent)).collect()
+    }
+
+    /// Returns an agent and its run.
+    pub(crate) fn run_of(&self, agent: &AgentId) -> Option<(AgentId, RunId)> {
+        self.agents.get(agent).map(|known| (agent.clone(), known.run.clone()))
+    }
+
     /// Returns the grants that would end with `grant`, which is still in the state.
-    #[cfg(feature = "journal")]
     pub(crate) fn would_end_with(&self, grant: &Arc<Grant>, now: Timestamp) -> Vec<Arc<Grant>> {
         let mut suspects = self.suspects(std::slice::from_ref(grant));
         // As a suspect, the grant is no support from outside.

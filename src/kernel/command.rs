@@ -5,9 +5,10 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
-    Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, RunId,
-    SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
+    Actor, AgentId, Answer, ApproverId, Cause, CredentialChange, Digest, Event, GrantId, Hold, HookCall, Means, Mode,
+    Operation, OwnerId, Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason,
+    RequestId, Revocation, Revoked, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName,
+    ToolPolicies, Tools, Verdict,
 };
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};
@@ -77,6 +78,21 @@ pub(crate) enum Entering {
     Own,
     /// A run that other agents are in. Decisions in this run also bind the entering agent.
     Shared,
+}
+
+/// The fate of what was allowed for the runs of agents, when an engine resumes from the stored state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsAtOpen {
+    /// It has ended with the engine before.
+    End,
+    /// It holds, if the engine before left the runs to this one.
+    GoOn,
+    /// It holds if it held before.
+    #[cfg_attr(
+        not(feature = "journal"),
+        expect(dead_code, reason = "only the command line opens an engine between two")
+    )]
+    AsBefore,
 }
 
 /// A new fact about a hook that is asked.
@@ -254,6 +270,11 @@ pub(crate) enum Command {
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
+    /// A person gives again what one revocation ended, all of it or nothing.
+    Restore {
+        by: Person,
+        undone: Arc<Revocation>,
+    },
     /// The user of a foreground agent connected or disconnected.
     Connected {
         agent: AgentId,
@@ -294,6 +315,10 @@ pub(crate) enum Command {
     /// A policy file cannot be watched and is polled instead.
     PollConfig {
         why: Arc<str>,
+    },
+    /// A credential of a server changed.
+    CredentialChanged {
+        change: Arc<CredentialChange>,
     },
     /// The control socket refused a process.
     #[cfg(feature = "journal")]
@@ -354,8 +379,8 @@ pub(crate) enum Command {
     Resume {
         /// The settings of the host program, if it has any.
         settings: Option<Arc<Settings>>,
-        run: RunId,
         cut: Option<Arc<str>>,
+        runs: RunsAtOpen,
     },
     /// A hook of the host program started, completed or failed.
     Hook {
@@ -443,6 +468,13 @@ impl Command {
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
             Command::Revoke { grant, by: actor, .. } => by(actor.clone(), "revoke grant", About::Grant(*grant)),
+            Command::Restore { by: person, undone } => {
+                let about = match &undone.revoked {
+                    Revoked::Grant(grant) => About::Grant(grant.id),
+                    Revoked::Ruling(ruling) => About::Ruling(ruling.id),
+                };
+                by(person.actor(), "undo the revocation of", about)
+            }
             Command::Connected { agent } | Command::Disconnected { agent } => operator("connect a user to", to(agent)),
             Command::UserActive { agent } => operator("record the activity of the user of", to(agent)),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => {
@@ -451,6 +483,7 @@ impl Command {
             Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
                 operator("load the policy file", About::Nothing)
             }
+            Command::CredentialChanged { .. } => operator("record a credential", About::Nothing),
             Command::Narrowly(change) => change.attempt(),
             #[cfg(feature = "journal")]
             Command::RefusePeer { .. } => operator("refuse a process", About::Nothing),

@@ -55,7 +55,7 @@ pub use authorization::{Explanation, Stage, Step, UseStep};
 pub(crate) use below::Spoken;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
-pub(crate) use command::{Command, Entering, HookNews, NewAgent, Person, StaleGrants, Start, StopOrder};
+pub(crate) use command::{Command, Entering, HookNews, NewAgent, Person, RunsAtOpen, StaleGrants, Start, StopOrder};
 pub use compiled_permissions::Check;
 pub(crate) use compiled_permissions::{CompiledPermissions, SharedLimits, check, compile, extend, revise};
 pub use exec_scope::ExecScope;

@@ -5,8 +5,8 @@ use std::{fmt, iter, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, Rule, RuleRef, RunId,
-    SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
+    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, PathGlob, Permission, Place, Reads, Rule, RuleRef,
+    RunId, SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
 };
 
 use super::{
@@ -74,6 +74,9 @@ pub struct StatedRule {
     pub rule: Arc<str>,
     /// The file and line of the rule.
     pub place: Place,
+    /// The paths that the rule is about, if it is about paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathGlob>,
     /// The ancestor that the rule is written for, if it is not a rule of this agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<AgentId>,
@@ -172,6 +175,7 @@ fn stated<'a>(
         verdict: rule.verdict,
         rule: rule.to_string().into(),
         place: rule.place.clone(),
+        path: rule.path.clone(),
         of: of.cloned(),
     })
 }

@@ -102,6 +102,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::HookFailed { .. }
             | Event::HookStarted { .. }
             | Event::FactsMerged { .. }
+            | Event::CredentialChanged { .. }
             | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::Routed { .. }

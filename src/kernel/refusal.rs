@@ -240,6 +240,9 @@ pub enum Refusal {
     /// The agent neither gave nor holds the grant that it wanted to revoke.
     #[error("only the giver of grant {0}, its holder or a person of its owner can revoke it")]
     NotYourGrant(GrantId),
+    /// A revocation cannot be undone.
+    #[error("the revocation cannot be undone, because {0}: give the permissions again instead")]
+    RevocationStands(Arc<str>),
     /// An agent wanted to grant something to itself.
     #[error("agent `{0}` cannot grant a permission to itself")]
     SelfGrant(AgentId),

@@ -115,6 +115,9 @@ pub(crate) struct State {
     pub(super) next_decision: u64,
     #[serde(default)]
     pub(super) next_violation: u64,
+    /// True if the runs of the agents go on in the next engine, if it is opened in the same way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) runs_go_on: bool,
     /// A counter of user activity. The most recent activity is determined by order, not by a clock.
     activity: u64,
 }
@@ -292,16 +295,17 @@ impl State {
             Event::Process(event) => self.processes.apply(event),
             Event::SandboxApplied { agent, command, cause, .. } => self.commands.begin(agent, *command, cause.as_ref()),
             Event::SandboxEnded { command, .. } => self.commands.end(*command),
+            Event::StoreOpened { runs_go_on, .. } => self.runs_go_on = *runs_go_on,
             // These events do not change the state.
             Event::GrantRepeated { .. }
             | Event::RunEnded { .. }
             | Event::FactsMerged { .. }
             | Event::Joined { .. }
+            | Event::CredentialChanged { .. }
             | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
-            | Event::StoreOpened { .. }
             | Event::StoreFailed { .. }
             | Event::HookStarted { .. }
             | Event::HookCompleted { .. }

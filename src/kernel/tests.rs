@@ -5,6 +5,7 @@ mod obeyed;
 mod published_state;
 mod reference_evaluator;
 mod refusals;
+mod restoration;
 mod runs;
 pub(crate) mod scenario;
 mod stateful_properties;

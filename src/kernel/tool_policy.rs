@@ -3,7 +3,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    iter,
     sync::Arc,
 };
 
@@ -36,14 +35,6 @@ pub(crate) struct RunGuards {
     pub(super) common: Compiled,
     /// The tools that were declared, were used or have their own policies.
     pub(super) tools: BTreeMap<ToolName, Compiled>,
-}
-
-impl RunGuards {
-    /// Returns true if a person set policies for the run. The tools of a run are known also without policies.
-    pub(super) fn state_something(&self) -> bool {
-        let nothing = ToolPolicies::default();
-        iter::once(&self.common).chain(self.tools.values()).any(|guard| **guard.written() != nothing)
-    }
 }
 
 /// The serialized form of [`RunGuards`]. Equal policies of several tools are written once.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    ActionFacts, AgentId, CallId, Cause, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Origin,
-    OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, RunId, RuntimeId, SavedDecision,
-    SavedDecisionId, Timestamp,
+    ActionFacts, AgentId, CallId, Cause, CredentialHolder, Decision, DecisionId, Digest, Event, Grant, GrantId,
+    HookCall, Means, Origin, OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, RunId, RuntimeId,
+    SavedDecision, SavedDecisionId, Timestamp,
 };
 
 /// The value that this version writes to [`Envelope::schema_version`].
@@ -52,6 +52,9 @@ pub struct Envelope {
     /// The engine that published the event.
     #[serde(alias = "runtime_id")]
     pub runtime_id: RuntimeId,
+    /// The means by which the agent acted that caused the event, if they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Means>,
     /// The ids that the event shares with other events.
     #[serde(flatten)]
     pub ids: Ids,
@@ -128,6 +131,7 @@ impl Envelope {
             sequence: recorded.sequence,
             schema_version: SCHEMA.into(),
             runtime_id: runtime.clone(),
+            via: recorded.via.clone(),
             ids: about.ids,
             payload: renamed(payload, to_camel),
             refs: about.refs,
@@ -145,7 +149,7 @@ impl Envelope {
             event.insert("type".into(), Value::from(self.kind.as_ref()));
         }
         let event = serde_json::from_value(event).map_err(|why| InvalidEnvelope(why.to_string()))?;
-        Ok(Recorded { sequence: self.sequence, at: self.timestamp, event })
+        Ok(Recorded { sequence: self.sequence, at: self.timestamp, via: self.via.clone(), event })
     }
 }
 
@@ -212,6 +216,11 @@ impl About {
             Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
+            Event::CredentialChanged { change } => match &change.holder {
+                CredentialHolder::Agent { agent } => about.agent(agent, None),
+                CredentialHolder::Approver { owner, .. } => about.ids.owner_id = Some(owner.clone()),
+                CredentialHolder::Operator => {}
+            },
             Event::FactsMerged { family, .. } => about.ids.agent_id = family.clone(),
             Event::Refused { by, .. } => {
                 if let super::Actor::Agent(agent) = by {

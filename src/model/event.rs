@@ -13,10 +13,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, AgentOrigin, ApproverId, CommandId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode,
-    OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId, Resolution, Route, Rule,
-    RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp, ToolName, ToolPolicies,
-    Tools, Verdict,
+    Actor, AgentId, AgentOrigin, ApproverId, CommandId, CredentialChange, Decision, Digest, Ended, Grant, GrantId,
+    LeftOut, Means, Mode, OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId,
+    Resolution, Route, Rule, RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp,
+    ToolName, ToolPolicies, Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -282,6 +282,13 @@ pub enum Event {
         /// The reason of the refusal.
         why: Arc<str>,
     },
+    /// A credential of a server was created, rotated or revoked.
+    #[serde(rename = "credential.changed")]
+    CredentialChanged {
+        /// The change.
+        #[serde(flatten)]
+        change: Arc<CredentialChange>,
+    },
     /// A summary of events of an agent family that changed nothing. They were too many to be published one by one
     /// (`max_facts_per_minute`).
     #[serde(rename = "facts.merged")]
@@ -339,6 +346,13 @@ pub enum Event {
         gained: Vec<(AgentId, Permission)>,
         /// The permissions that agents lost.
         lost: Vec<(AgentId, Permission)>,
+        /// Further changes that allow more, one sentence each, with the agent: modes, rules and new agents. Without an
+        /// agent, the sentence is about the settings.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        widened: Vec<(Option<AgentId>, Arc<str>)>,
+        /// Further changes that allow less, one sentence each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        narrowed: Vec<(Option<AgentId>, Arc<str>)>,
         /// The lines of the file that give nothing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
@@ -412,12 +426,17 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
     },
-    /// The engine continues from its stored state. Permissions for a session ended with the previous run.
+    /// The engine continues from its stored state. Permissions for a session ended with the previous run, unless the
+    /// runs went on before and go on.
     #[serde(rename = "store.opened")]
     StoreOpened {
         /// The unacknowledged data at the end of the store, and its new location.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cut: Option<Arc<str>>,
+        /// True if the runs of the agents go on in the next engine that is opened in the same way
+        /// (`Engine::open_durable_continuing`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        runs_go_on: bool,
     },
     /// Storing failed. The engine gives nothing new until storing works again. Revocations stay in force.
     #[serde(rename = "store.failed")]
@@ -495,6 +514,7 @@ impl Event {
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
             Event::PeerRefused { .. } => "peer.refused",
+            Event::CredentialChanged { .. } => "credential.changed",
             Event::FactsMerged { .. } => "facts.merged",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",
@@ -568,6 +588,10 @@ pub struct Recorded {
     pub sequence: u64,
     /// The time of the event.
     pub at: Timestamp,
+    /// The means by which the agent acted that caused the event, as in `http, credential 0a1b2c3d4e5f`. None if no
+    /// agent caused it, or if its means are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Means>,
     /// The event.
     #[serde(flatten)]
     pub event: Event,

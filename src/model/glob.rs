@@ -11,7 +11,7 @@ use std::{
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-use super::SanitizedPath;
+use super::{SanitizedPath, Verdict};
 
 /// The most characters a glob may have.
 const MAX_GLOB_CHARS: usize = 1024;
@@ -154,6 +154,26 @@ impl PathGlob {
     /// Returns the pattern as text, from the root on.
     pub fn as_str(&self) -> &str {
         &self.0.text
+    }
+
+    /// Returns the part of the pattern before its first wildcard, up to the last `/` in it. Every path that the pattern
+    /// matches begins with it.
+    pub fn start(&self) -> &str {
+        const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+        let literal = self.as_str().split(SIGNS).next().unwrap_or_default();
+        let end = literal.rfind('/').unwrap_or_default();
+        literal.get(..end).filter(|start| !start.is_empty()).unwrap_or("/")
+    }
+
+    /// Returns a test of paths: true for each path to which a rule with this pattern and `verdict` applies. A rule that
+    /// denies or asks also applies to everything below a path that matches.
+    pub fn test_for(&self, verdict: Verdict) -> impl Fn(&SanitizedPath) -> bool + use<> {
+        let forms = match verdict {
+            Verdict::Allow => self.compiled().map(|glob| vec![glob]),
+            Verdict::Ask | Verdict::Deny => self.compiled_as_no(),
+        };
+        let forms: Vec<GlobMatcher> = forms.iter().flatten().map(Glob::compile_matcher).collect();
+        move |path| forms.iter().any(|form| form.is_match(path.as_path()))
     }
 
     /// Returns the pattern without the `/**` at its end.

@@ -281,6 +281,8 @@ pub enum Ended {
     Expired,
     /// The run that it was limited to is over.
     RunEnded(RunId),
+    /// The engine ended and continues from its store. It was limited to a run.
+    EngineEnded,
     /// The agent that held it was removed.
     HolderRetired,
 }
@@ -323,6 +325,7 @@ impl fmt::Display for Ended {
             Ended::Config => f.write_str("the policy file no longer contains it"),
             Ended::Expired => f.write_str("it expired"),
             Ended::RunEnded(run) => write!(f, "its run {run} ended"),
+            Ended::EngineEnded => f.write_str("it was for a session, and the engine ended"),
             Ended::HolderRetired => f.write_str("its holder was removed"),
         }
     }

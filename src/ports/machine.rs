@@ -9,7 +9,8 @@ use crate::{
 
 impl Floor {
     /// Returns the floor of this machine, for the user of this process. It contains the homes from the password
-    /// database and from `HOME`, the targets of links at protected paths, and the mounted proc file systems.
+    /// database and from `HOME`, the targets of links at protected paths, the process entry of this process, and the
+    /// mounted proc file systems.
     ///
     /// The result is a snapshot. It does not contain links and mounts that are created later.
     pub fn of_this_machine() -> Floor {
@@ -17,7 +18,8 @@ impl Floor {
         let named = homes.iter().fold(Floor::default(), Floor::with_home);
         let led = named.protected().to_vec();
         let led = led.iter().filter_map(real);
-        named.with(led).with_proc_at(proc_mounts())
+        let of_this_process = format!("/proc/{}", std::process::id()).parse();
+        named.with(led.chain(of_this_process)).with_proc_at(proc_mounts())
     }
 }
 

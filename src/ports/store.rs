@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, sync::Mutex, sync::PoisonError, sync::Weak};
 
-use crate::model::{Event, Recorded, Timestamp};
+use crate::model::{Event, Means, Recorded, Timestamp};
 
 /// One step of an engine. Its events are stored completely or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub struct Batch {
     pub first: u64,
     /// The events, in order. There is at least one.
     pub events: Vec<Event>,
+    /// The means by which the agent acted that made the step, if they are known ([`Agent::through`]).
+    ///
+    /// [`Agent::through`]: crate::Agent::through
+    pub via: Option<Means>,
     /// True if the step gives no permission. The store must then store it if that is possible at all.
     pub only_takes: bool,
     /// The number of failures that the engine knows of. Steps that were decided before the last failure are void.
@@ -26,10 +30,20 @@ impl Batch {
         self.first + u64::try_from(self.events.len()).unwrap_or(u64::MAX).saturating_sub(1)
     }
 
+    /// Returns the means by which an event of this step was caused. A summary of earlier events has none.
+    pub(crate) fn via_of(&self, event: &Event) -> Option<&Means> {
+        self.via.as_ref().filter(|_| !matches!(event, Event::FactsMerged { .. }))
+    }
+
     /// Iterates over the events with their numbers.
     pub fn recorded(&self) -> impl Iterator<Item = Recorded> + '_ {
         let numbered = (self.first..).zip(&self.events);
-        numbered.map(|(sequence, event)| Recorded { sequence, at: self.at, event: event.clone() })
+        numbered.map(|(sequence, event)| Recorded {
+            sequence,
+            at: self.at,
+            via: self.via_of(event).cloned(),
+            event: event.clone(),
+        })
     }
 }
 

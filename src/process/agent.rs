@@ -21,9 +21,6 @@ const MOST_READ: usize = 1 << 20;
 /// The time that a running process has to end before it is restarted.
 const TO_END: Duration = Duration::from_secs(5);
 
-/// The time limit of a process: in effect none. It runs until something ends it.
-const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
-
 impl Profile {
     /// Returns the action of starting `command` as a process under this profile, for a decision. It differs from the
     /// action of running the command to its end, since the input of a process can be written later.
@@ -38,7 +35,7 @@ impl Profile {
 
 /// Returns the profile without a time limit.
 fn for_ever(profile: Profile) -> Profile {
-    let limits = Limits { time: FOR_EVER, ..profile.limits().clone() };
+    let limits = Limits { time: Some(Limits::FOREVER), ..profile.limits().clone() };
     profile.limited(limits)
 }
 

@@ -10,7 +10,7 @@ use crate::{
     engine::process_order::{ProcessOrder, Processed, Runner, Unprocessed},
     model::{Action, Actor, Permission},
     sandbox::{Command, ExecError, Profile, Sandbox, SandboxError},
-    stdio::Bot,
+    stdio::{AgentClient, Bot},
 };
 
 impl From<ExecError> for Unprocessed {
@@ -38,6 +38,19 @@ impl Bot {
     /// for the bot.
     #[must_use]
     pub fn starting_processes_in(self, sandbox: Sandbox) -> Bot {
+        self.with_runner(Arc::new(InSandbox(sandbox)))
+    }
+}
+
+impl AgentClient {
+    /// Returns this client with the ability to start long-running processes, as its agent and confined by `sandbox`.
+    ///
+    /// # Authority
+    ///
+    /// The client gets no permission by this: each start is decided as in [`Agent::process_start`]. The host runs
+    /// commands for the client.
+    #[must_use]
+    pub fn starting_processes_in(self, sandbox: Sandbox) -> AgentClient {
         self.with_runner(Arc::new(InSandbox(sandbox)))
     }
 }

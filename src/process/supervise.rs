@@ -77,7 +77,7 @@ impl Start {
     fn begin(self) -> Result<Begun, ExecError> {
         let Start { agent, registry, entry, starting, action, generation } = self;
         let kept = agent.kept_from_commands()?;
-        let profile = keeping_from(entry.plan.profile.clone(), &kept)?;
+        let profile = keeping_from(entry.plan.profile.clone(), &kept);
         let weak = agent.downgrade();
         let (listening, way) = if profile.events() {
             let weak = weak.clone();

@@ -86,6 +86,8 @@ pub(super) fn words<'m>(
             Mount::ReadOnly | Mount::Link | Mount::Place => {
                 words.extend([OsStr::new("--ro-bind"), path, path].map(OsString::from));
             }
+            // Only the helper makes such a mount.
+            Mount::Open => {}
             Mount::HiddenDirectory => words.extend(empty("0000", path)),
             Mount::Absent => words.extend(empty("0555", path)),
             Mount::HiddenFile => {

@@ -6,7 +6,7 @@
 
 use std::{ffi::OsString, path::Path};
 
-use super::Profile;
+use super::{Profile, read_only_paths::ReadOnlyPaths};
 use crate::{
     fs,
     model::{SandboxViolation, SanitizedPath, redacted},
@@ -39,7 +39,7 @@ pub(super) struct Evidence {
 }
 
 /// Searches the standard error of a failed command for denials. `words` are the words of the command.
-pub(super) fn evidence(profile: &Profile, read_only: &[SanitizedPath], words: &[OsString], stderr: &[u8]) -> Evidence {
+pub(super) fn evidence(profile: &Profile, guards: &ReadOnlyPaths, words: &[OsString], stderr: &[u8]) -> Evidence {
     let text = String::from_utf8_lossy(stderr);
     let (mut violations, mut is_possible) = (Vec::new(), false);
     for line in text.lines() {
@@ -48,7 +48,7 @@ pub(super) fn evidence(profile: &Profile, read_only: &[SanitizedPath], words: &[
         is_possible = true;
         let only_written = !lower.contains(DENIED);
         let forbidden = targets(profile, line, refusal).into_iter().filter_map(|path| original(profile, words, path));
-        let first = forbidden.filter_map(|path| Some((rule(profile, read_only, &path, only_written)?, path))).next();
+        let first = forbidden.filter_map(|path| Some((rule(profile, guards, &path, only_written)?, path))).next();
         if let Some((rule, path)) = first
             && violations.len() < MOST
         {
@@ -168,18 +168,13 @@ fn is_beside(one: &Path, other: &Path) -> bool {
 }
 
 /// Returns the rule of the profile that forbids this path, if there is one.
-fn rule(
-    profile: &Profile,
-    read_only: &[SanitizedPath],
-    path: &SanitizedPath,
-    only_written: bool,
-) -> Option<&'static str> {
+fn rule(profile: &Profile, guards: &ReadOnlyPaths, path: &SanitizedPath, only_written: bool) -> Option<&'static str> {
     let is_below = |all: &[SanitizedPath]| all.iter().any(|root| root.contains(path));
-    if is_below(&profile.hidden) {
+    if is_below(&profile.hidden) || is_below(&guards.hidden) {
         Some("it is protected")
-    } else if is_below(&profile.unwritten) {
+    } else if is_below(&profile.unwritten) || is_below(&guards.unwritten) {
         Some("it is denied by name")
-    } else if is_below(read_only) && !profile.write.contains_key(path) {
+    } else if is_below(&guards.read_only) && !profile.write.contains_key(path) {
         Some("it is sensitive, and no permission names it")
     } else if profile.root_of(path).is_none() && only_written {
         Some("it is below no write root")

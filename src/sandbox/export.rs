@@ -173,7 +173,7 @@ impl Profile {
             "domains": self.domains,
             "events": self.events,
             "process_limits": self.limits.named(),
-            "time_limit_ms": u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX),
+            "time_limit_ms": self.limits.time_ms(),
         })
     }
 

@@ -49,6 +49,8 @@ pub(super) struct Spec {
     pub(super) own: Own,
     pub(super) limits: Limits,
     pub(super) counted_by: CountedBy,
+    /// The highest Landlock version that the helper may use, if it may not use every version.
+    pub(super) landlock_at_most: Option<u32>,
     /// True if the host sends a descriptor that connects to the engine.
     pub(super) events: bool,
     /// True if the helper opens a listener in its network and sends it to the host.

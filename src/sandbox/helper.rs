@@ -41,6 +41,7 @@ use super::{
     own_mounts::{make, settle},
     seccomp,
 };
+use crate::model::SanitizedPath;
 
 /// True once this program has called [`enter_if_asked`].
 static CAN_ENTER: AtomicBool = AtomicBool::new(false);
@@ -121,6 +122,8 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
         // The mounts come before any path is looked up. A directory that was opened earlier would still show the
         // content below a mount.
         make(&spec.mounts)?;
+        // A directory that its owner has closed can be entered only now.
+        enter_directory(&spec.cwd)?;
         spec.limits.apply(spec.counted_by)?;
         settle()?;
         spec.own.enter_the_last_user_namespace()?;
@@ -133,7 +136,9 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     }
     let door =
         spec.door.then(egress_proxy::door).transpose().map_err(|why| format!("the proxy of its network: {why}"))?;
-    std::env::set_current_dir(spec.cwd.as_path()).map_err(|why| format!("`{}`: {why}", spec.cwd))?;
+    if !spec.has_namespaces {
+        enter_directory(&spec.cwd)?;
+    }
     drop_capabilities().map_err(said("dropping capabilities"))?;
     set_no_new_privs(true).map_err(said("no new privileges"))?;
     let landlock = landlock_rules::restrict(spec)?;
@@ -143,6 +148,10 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
         seccompiler::apply_filter(program).map_err(|why| format!("seccomp: {why}"))?;
     }
     Ok((landlock, way, door))
+}
+
+fn enter_directory(cwd: &SanitizedPath) -> Result<(), String> {
+    std::env::set_current_dir(cwd.as_path()).map_err(|why| format!("`{cwd}`: {why}"))
 }
 
 fn said(what: &'static str) -> impl Fn(rustix::io::Errno) -> String {

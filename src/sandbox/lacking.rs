@@ -8,7 +8,10 @@ pub(super) struct Lacking {
     pub(super) has_landlock: bool,
     /// True if the command can write sensitive names below the write roots.
     pub(super) is_unguarded: bool,
-    pub(super) counts_processes: bool,
+    /// True if the limit of processes counts all processes of the user.
+    pub(super) counts_together: bool,
+    /// True if a path that is to be hidden does not exist, and another process could create it.
+    pub(super) is_missing_some: bool,
 }
 
 const WITHOUT_NAMESPACES: [&str; 3] = [
@@ -22,16 +25,20 @@ const COUNTED_TOGETHER: &str = "the limit of processes counts all processes of t
 const WITHOUT_LANDLOCK: &str =
     "there is no Landlock: pipes and devices outside of the write roots are written where their modes allow it";
 
+const NOT_THERE: &str = "the paths in `not_there` do not exist, and nothing covers them: \
+    the command can read one that another process creates";
+
 const UNGUARDED: &str = "sensitive names below the write roots can be written: the profile has given their guard up";
 
 /// Returns one sentence for each missing restriction. The list is empty if all are in force.
 pub(super) fn lacking(of: &Lacking) -> Vec<String> {
-    let Lacking { has_namespaces, has_landlock, is_unguarded, counts_processes } = *of;
+    let Lacking { has_namespaces, has_landlock, is_unguarded, counts_together, is_missing_some } = *of;
     let without_namespaces = WITHOUT_NAMESPACES.iter().filter(|_| !has_namespaces);
     let others = [
-        (!has_namespaces && counts_processes, COUNTED_TOGETHER),
+        (!has_namespaces && counts_together, COUNTED_TOGETHER),
         (!has_landlock, WITHOUT_LANDLOCK),
         (is_unguarded, UNGUARDED),
+        (is_missing_some, NOT_THERE),
     ];
     let others = others.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what);
     without_namespaces.chain(others).map(|what| (*what).to_owned()).collect()

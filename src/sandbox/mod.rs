@@ -22,21 +22,26 @@
 
 mod bubblewrap;
 mod cancellation;
+mod cgroup;
 mod command;
 mod denial_report;
 mod egress_proxy;
 mod error;
 mod events;
 mod export;
+mod folding;
+mod fuzzing;
 mod git;
 mod handshake;
 mod helper;
+mod hops;
 mod keeper;
 mod lacking;
 mod landlock_rules;
 mod limits;
 mod look;
 mod mounts;
+mod neighbours;
 mod output;
 mod own_mounts;
 mod places;
@@ -58,6 +63,8 @@ pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
 pub use events::{EVENTS_FD, connect_to_engine};
 pub use export::{CannotSay, Format, UnknownFormat};
+#[doc(hidden)]
+pub use fuzzing::host_reads;
 #[doc(hidden)]
 pub use handshake::helper_hears;
 pub use helper::{HELPER_WORD, enter_if_asked};

@@ -2,11 +2,19 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Bound,
     path::{Path, PathBuf},
 };
 
 use super::Profile;
 use crate::model::SanitizedPath;
+
+/// The names of the file and the directory that are mounted over hidden paths.
+pub(super) const HIDDEN_FILE: &str = "hidden-file";
+pub(super) const HIDDEN_DIRECTORY: &str = "hidden-directory";
+
+/// The place where the helper prepares what hides paths: a directory that every sandbox has for itself.
+pub(super) const STOCK: &str = "/dev/pts";
 
 /// The appearance of a path to a command. If several apply to one path, the strictest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +24,8 @@ pub(super) enum Mount {
     Pinned,
     /// A path that the command can read and write.
     Write,
+    /// A directory that stays as it is inside a directory that became stricter as a whole.
+    Open,
     /// A path that the command can only read.
     ReadOnly,
     /// A link that the command cannot replace.
@@ -41,13 +51,19 @@ impl Mount {
         matches!(self, Mount::Pinned | Mount::ReadOnly | Mount::Link | Mount::Place)
     }
 
+    /// Returns true if this mount hides the path.
+    pub(super) fn is_hidden(self) -> bool {
+        self >= Mount::HiddenFile
+    }
+
     /// Returns true if the command cannot read a content at the path.
     pub(super) fn is_unread(self) -> bool {
         self >= Mount::Place
     }
 }
 
-/// The mounts of a profile by path. A path sorts after every path above it.
+/// The mounts of a profile by path. A path sorts after every path above it, and before every path that is not below it
+/// and sorts later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mounts(BTreeMap<PathBuf, Mount>);
 
@@ -79,10 +95,24 @@ impl Mounts {
         }
     }
 
-    /// Replaces all mounts below `directory` that only forbid writing by one read-only mount over it.
-    pub(super) fn fold(&mut self, directory: &Path) {
-        self.0.retain(|path, mount| !path.starts_with(directory) || !mount.is_foldable());
-        self.insert(directory.to_owned(), Mount::ReadOnly);
+    /// Removes the mounts for which `is` returns true.
+    pub(super) fn remove(&mut self, is: impl Fn(&Path, Mount) -> bool) {
+        self.0.retain(|path, mount| !is(path, *mount));
+    }
+
+    /// Replaces the mount at a path.
+    pub(super) fn set(&mut self, path: PathBuf, mount: Mount) {
+        self.0.insert(path, mount);
+    }
+
+    pub(super) fn at(&self, path: &Path) -> Option<Mount> {
+        self.0.get(path).copied()
+    }
+
+    /// Returns the mounts below a path, the path itself excluded.
+    pub(super) fn below<'m>(&'m self, path: &'m Path) -> impl Iterator<Item = (&'m Path, Mount)> {
+        let after = self.0.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
+        after.map(|(path, mount)| (path.as_path(), *mount)).take_while(move |(below, _)| below.starts_with(path))
     }
 
     /// Returns the mount that applies to `path`, with the path of that mount.

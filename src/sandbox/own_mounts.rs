@@ -1,9 +1,9 @@
 //! The mounts that the helper makes itself, in the namespace that bubblewrap has created around it.
 //!
-//! bubblewrap reads the list of all mounts again for each mount that it makes, and it cannot mount over a link. It
-//! therefore makes only the mounts of the roots and of hidden paths. The helper makes the bind mounts of paths that
-//! stay as they are, with three calls each. The helper has the capabilities for this only until then. Afterwards it
-//! enters a user namespace that has no capabilities over these mounts.
+//! bubblewrap reads the list of all mounts again for each mount that it makes, it cannot mount over a link, and it
+//! takes at most 9,000 arguments. It therefore makes only the mounts of the roots. The helper makes the others, with a
+//! few calls each. The helper has the capabilities for this only until then. Afterwards it enters a user namespace that
+//! has no capabilities over these mounts.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use std::{
     io,
     ops::Bound,
     os::{
-        fd::AsRawFd,
+        fd::{AsRawFd, OwnedFd},
         unix::ffi::{OsStrExt, OsStringExt},
     },
     path::{Path, PathBuf},
@@ -19,14 +19,19 @@ use std::{
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::{
-    fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat},
-    mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount_remount, move_mount, open_tree},
+    fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, mkdirat, openat},
+    io::Errno,
+    mount::{
+        FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+        fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount, mount_remount, move_mount, open_tree, unmount,
+    },
     process::{getegid, geteuid},
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    mounts::{Mount, Mounts},
+    Profile,
+    mounts::{HIDDEN_DIRECTORY, HIDDEN_FILE, Mount, Mounts, STOCK},
     status::mount_points,
 };
 
@@ -84,11 +89,26 @@ impl Own {
     }
 }
 
-/// A bind mount of a path over itself.
+/// The kind of a mount that the helper makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum How {
+    /// The path over itself, unchanged.
+    Pinned,
+    /// The path over itself, read-only.
+    ReadOnly,
+    /// A file that cannot be read.
+    HiddenFile,
+    /// A directory that cannot be read.
+    HiddenDirectory,
+}
+
+/// A mount that the helper makes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OwnMount {
     path: Vec<u8>,
-    is_read_only: bool,
+    how: How,
+    /// The names of directories in the path that stay as they are.
+    open: Vec<Vec<u8>>,
 }
 
 /// The mounts of a profile, divided by the program that makes them, parents first.
@@ -99,19 +119,38 @@ pub(super) struct Split<'m> {
 }
 
 /// Divides the mounts of a profile between the helper and bubblewrap.
-pub(super) fn split(mounts: &Mounts) -> io::Result<Split<'_>> {
+pub(super) fn split<'m>(mounts: &'m Mounts, profile: &Profile) -> io::Result<Split<'m>> {
     let there = mount_points("self")?;
-    let roots: BTreeMap<_, _> = mounts.iter().filter(|(_, mount)| *mount == Mount::Write).collect();
+    let roots: BTreeMap<_, _> = profile.write.keys().map(|root| (root.as_path(), ())).collect();
     let mut split = Split::default();
     for (path, mount) in mounts.iter() {
-        // bubblewrap handles paths that contain other mounts or write roots.
-        let is_plain = || !has_inside(&there, path) && !has_inside(&roots, path);
-        if mount == Mount::Pinned || (mount.is_foldable() && is_plain()) {
-            let path = path.as_os_str().as_bytes().to_vec();
-            split.of_helper.push(OwnMount { path, is_read_only: mount != Mount::Pinned });
-        } else {
+        // bubblewrap handles paths that contain write roots. It also makes the mounts in a path read-only.
+        let is_plain = || !has_inside(&roots, path) && (mount.is_hidden() || !has_inside(&there, path));
+        let how = match mount {
+            Mount::Pinned => Some(How::Pinned),
+            Mount::Write | Mount::Absent => None,
+            // The directory above makes this mount.
+            Mount::Open => continue,
+            _ if !is_plain() => None,
+            Mount::ReadOnly | Mount::Link | Mount::Place => Some(How::ReadOnly),
+            Mount::HiddenFile => Some(How::HiddenFile),
+            Mount::HiddenDirectory => Some(How::HiddenDirectory),
+        };
+        let Some(how) = how else {
             split.of_bubblewrap.push((path, mount));
+            continue;
+        };
+        // What stays open in a root must be writable when the helper begins.
+        if roots.contains_key(path) {
+            split.of_bubblewrap.push((path, Mount::Write));
         }
+        let is_open = |(below, inner): &(&Path, Mount)| {
+            below.parent() == Some(path) && (*inner == Mount::Open || how == How::HiddenDirectory)
+        };
+        let stays = matches!(how, How::ReadOnly | How::HiddenDirectory);
+        let open = mounts.below(path).filter(|_| stays).filter(is_open);
+        let open = open.filter_map(|(below, _)| Some(below.file_name()?.as_bytes().to_vec())).collect();
+        split.of_helper.push(OwnMount { path: path.as_os_str().as_bytes().to_vec(), how, open });
     }
     Ok(split)
 }
@@ -124,41 +163,122 @@ fn has_inside<P: AsRef<Path> + Ord + std::borrow::Borrow<Path>, T>(places: &BTre
 
 /// Makes the mounts in this order.
 pub(super) fn make(all: &[OwnMount]) -> Result<(), String> {
+    let hides = all.iter().any(|own| matches!(own.how, How::HiddenFile | How::HiddenDirectory));
+    let stock = hides.then(Stock::new).transpose();
+    let stock = stock.map_err(|why| format!("what hides a path cannot be made: {why}"))?;
     all.iter().try_for_each(|own| {
         let path = PathBuf::from(OsString::from_vec(own.path.clone()));
-        own.make(&path).map_err(|why| format!("`{}` cannot be kept as it is: {why}", path.display()))
-    })
+        own.make(&path, stock.as_ref()).map_err(|why| format!("`{}` cannot be kept as it is: {why}", path.display()))
+    })?;
+    stock.map_or(Ok(()), Stock::put_away)
 }
 
 /// Limits the kernel settings that a process of the sandbox could change. Only one more user namespace is allowed. The
 /// settings that the superuser can write without any capability become read-only.
 pub(super) fn settle() -> Result<(), String> {
     std::fs::write(USER_NAMESPACES, "1").map_err(|why| format!("user namespaces cannot be bounded: {why}"))?;
-    make(&[OwnMount { path: SETTINGS.into(), is_read_only: true }])
+    make(&[OwnMount::read_only(SETTINGS)])
+}
+
+/// The flags for a mount of its own.
+const CLONE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC);
+
+/// A file and a directory that cannot be read, to be mounted over hidden paths. They exist until the mounts are made.
+struct Stock;
+
+impl Stock {
+    fn new() -> rustix::io::Result<Stock> {
+        let quiet = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        mount("tmpfs", STOCK, "tmpfs", quiet, c"mode=0700,size=64k")?;
+        let stock = Stock;
+        let file = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        drop(openat(CWD, stock.path(HIDDEN_FILE), file, Mode::empty())?);
+        mkdirat(CWD, stock.path(HIDDEN_DIRECTORY), Mode::empty())?;
+        mount_remount(STOCK, quiet | MountFlags::BIND | MountFlags::RDONLY, "")?;
+        Ok(stock)
+    }
+
+    /// Removes both. The host checks that they are gone.
+    fn put_away(self) -> Result<(), String> {
+        unmount(STOCK, UnmountFlags::DETACH).map_err(|why| format!("`{STOCK}` cannot be cleaned up: {why}"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        Path::new(STOCK).join(name)
+    }
+
+    /// Returns a mount of its own of the file or the directory.
+    fn clone_of(&self, name: &str) -> rustix::io::Result<OwnedFd> {
+        open_tree(CWD, self.path(name), CLONE)
+    }
+}
+
+/// Returns an empty directory as a mount of its own. It can be read, so that its directories can be reached.
+fn empty() -> rustix::io::Result<OwnedFd> {
+    let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&file_system, "mode", "0755")?;
+    fsconfig_create(&file_system)?;
+    let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(&file_system, FsMountFlags::FSMOUNT_CLOEXEC, quiet | MountAttrFlags::MOUNT_ATTR_NOEXEC)
 }
 
 impl OwnMount {
     /// Creates a read-only mount of `path` over itself.
-    #[cfg(test)]
     pub(super) fn read_only(path: &str) -> OwnMount {
-        OwnMount { path: path.into(), is_read_only: true }
+        OwnMount { path: path.into(), how: How::ReadOnly, open: Vec::new() }
     }
 
-    /// Mounts the object at `path` over itself, also if it is a link.
-    fn make(&self, path: &Path) -> rustix::io::Result<()> {
+    /// Mounts over the object at `path`, also if it is a link.
+    fn make(&self, path: &Path, stock: Option<&Stock>) -> rustix::io::Result<()> {
         let there = openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-        let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-        let tree = open_tree(&there, "", clone | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH)?;
+        let open = self.opened(&there)?;
         let here = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        let tree = match (self.how, stock) {
+            (How::Pinned | How::ReadOnly, _) => cloned(&there)?,
+            (How::HiddenFile | How::HiddenDirectory, None) => return Err(Errno::INVAL),
+            (How::HiddenFile, Some(stock)) => stock.clone_of(HIDDEN_FILE)?,
+            (How::HiddenDirectory, Some(stock)) if open.is_empty() => stock.clone_of(HIDDEN_DIRECTORY)?,
+            (How::HiddenDirectory, Some(_)) => {
+                let empty = empty()?;
+                open.iter().try_for_each(|(name, _)| mkdirat(&empty, name, Mode::RWXU))?;
+                empty
+            }
+        };
         move_mount(&tree, "", &there, "", here)?;
-        if !self.is_read_only {
-            return Ok(());
+        if self.how == How::ReadOnly || !open.is_empty() {
+            read_only(&tree)?;
         }
-        let mut flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-        if fstatvfs(&tree)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
-            flags |= MountFlags::NOEXEC;
-        }
-        // The path goes through the descriptor, because a link would be followed by its name.
-        mount_remount(format!("/proc/self/fd/{}", tree.as_raw_fd()), flags, "")
+        let inside = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        open.iter().try_for_each(|(name, below)| move_mount(below, "", &tree, name, inside))
     }
+
+    /// Opens the directories that stay as they are. A missing one is left out.
+    fn opened(&self, there: &OwnedFd) -> rustix::io::Result<Vec<(OsString, OwnedFd)>> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut all = Vec::new();
+        for name in &self.open {
+            let name = OsString::from_vec(name.clone());
+            match openat(there, &name, flags, Mode::empty()) {
+                Ok(below) => all.push((name, cloned(&below)?)),
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Returns a mount of its own of an object, with the mounts in it.
+fn cloned(object: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    open_tree(object, "", CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH)
+}
+
+/// Makes a mount read-only.
+fn read_only(tree: &OwnedFd) -> rustix::io::Result<()> {
+    let mut flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    if fstatvfs(tree)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
+        flags |= MountFlags::NOEXEC;
+    }
+    // The path goes through the descriptor, because a link would be followed by its name.
+    mount_remount(format!("/proc/self/fd/{}", tree.as_raw_fd()), flags, "")
 }

@@ -1,10 +1,11 @@
 //! Placeholders at missing paths: empty nodes that a mount can cover.
 //!
-//! The placeholder of a missing directory is an empty directory. Any other placeholder is a socket node without a
-//! listener. Git lists neither of them, and a process that opens the socket node gets an error at once. Each run writes
+//! A placeholder is a socket node without a listener. Git neither lists nor removes such a node, and a process that
+//! opens it gets an error at once. On a file system without socket nodes it is an empty directory. Each run writes
 //! its paths into a lease, a locked file that no confined command sees. A placeholder is removed when no lease of a
-//! living process names it, whichever process created it. If a process is killed, its lock ends, and the next run
-//! removes its placeholders.
+//! living process names it, whichever process created it, and no living run of another user
+//! ([`neighbours`](super::neighbours)). If a process is killed, its lock ends, and the next run removes its
+//! placeholders.
 
 use std::{
     collections::BTreeSet,
@@ -29,6 +30,8 @@ use rustix::{
     process::geteuid,
 };
 
+use super::neighbours::{self, Mark, digest};
+
 /// The parent of the lease directories. Every sandbox with mounts has its own empty directory at this path.
 const ABOVE: &str = "/dev/shm";
 
@@ -48,14 +51,6 @@ const COMPARED: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO).union(Mode
 /// The most attempts at a path that another process changes meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// The kind of a placeholder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Node {
-    Directory,
-    /// A placeholder for anything but a directory.
-    Socket,
-}
-
 /// The result of placing a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
@@ -74,9 +69,10 @@ pub(super) fn directory() -> PathBuf {
 #[derive(Debug)]
 pub(super) struct Places {
     directory: PathBuf,
-    lease: PathBuf,
     /// The lease file. It stays locked as long as the placeholders are needed.
     file: File,
+    /// The mark for other users, until the run ends.
+    mark: Option<Mark>,
     held: BTreeSet<PathBuf>,
 }
 
@@ -84,8 +80,9 @@ pub(super) struct Places {
 /// meanwhile.
 #[derive(Debug)]
 pub(super) struct Taking {
-    // INVARIANT: this field drops before `places`, which take the lock themselves.
+    // INVARIANT: these fields drop before `places`, which take the locks themselves.
     _lock: File,
+    _of_all: Option<File>,
     places: Places,
 }
 
@@ -94,7 +91,8 @@ impl Taking {
     pub(super) fn begin() -> io::Result<Taking> {
         let directory = own_directory()?;
         let lock = locked(&directory)?;
-        sweep(&directory, BTreeSet::new())?;
+        let of_all = neighbours::lock();
+        sweep(&directory, of_all.is_some())?;
         let mut number = std::process::id().to_string();
         loop {
             let lease = directory.join(&number);
@@ -102,10 +100,9 @@ impl Taking {
             match options.read(true).append(true).create_new(true).mode(0o600).open(&lease) {
                 Ok(file) => {
                     file.lock()?;
-                    return Ok(Taking {
-                        _lock: lock,
-                        places: Places { directory, lease, file, held: BTreeSet::new() },
-                    });
+                    let mark = Some(Mark::new(&number)?);
+                    let places = Places { directory, file, mark, held: BTreeSet::new() };
+                    return Ok(Taking { _lock: lock, _of_all: of_all, places });
                 }
                 Err(why) if why.kind() == io::ErrorKind::AlreadyExists => number.push('+'),
                 Err(why) => return Err(why),
@@ -114,7 +111,7 @@ impl Taking {
     }
 
     /// Puts a placeholder at `path`. The parent directory exists.
-    pub(super) fn put(&mut self, path: &Path, node: Node) -> Result<Put, Errno> {
+    pub(super) fn put(&mut self, path: &Path) -> Result<Put, Errno> {
         let (parent, name) = parent_of(path)?;
         for _ in 0..ATTEMPTS {
             match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -126,7 +123,7 @@ impl Taking {
             // The lease names the path before the placeholder exists. A placeholder that no lease names would never be
             // removed.
             self.note(path)?;
-            match make(&parent, name, node) {
+            match make(&parent, name) {
                 Ok(()) => return Ok(Put::Held),
                 Err(Errno::EXIST) => {}
                 Err(why) => return Err(why),
@@ -155,12 +152,12 @@ impl Taking {
     }
 
     fn note(&mut self, path: &Path) -> Result<(), Errno> {
-        let Places { file, held, .. } = &mut self.places;
+        let Places { file, mark, held, .. } = &mut self.places;
         if held.contains(path) {
             return Ok(());
         }
-        let line = [path.as_os_str().as_bytes(), b"\0"].concat();
-        file.write_all(&line).map_err(|why| Errno::from_io_error(&why).unwrap_or(Errno::IO))?;
+        let noted = file.write_all(&line(path)).and_then(|()| mark.as_mut().map_or(Ok(()), |mark| mark.note(path)));
+        noted.map_err(|why| Errno::from_io_error(&why).unwrap_or(Errno::IO))?;
         held.insert(path.to_owned());
         Ok(())
     }
@@ -170,8 +167,10 @@ impl Drop for Places {
     fn drop(&mut self) {
         // If the lock cannot be taken, the next run removes the placeholders.
         let Ok(_lock) = locked(&self.directory) else { return };
-        let _ = (fs::remove_file(&self.lease), self.file.unlock());
-        let _ = sweep(&self.directory, std::mem::take(&mut self.held));
+        let of_all = neighbours::lock();
+        // An unlocked lease is that of a run that has ended.
+        let _ = (self.mark.take(), self.file.unlock());
+        let _ = sweep(&self.directory, of_all.is_some());
     }
 }
 
@@ -197,10 +196,11 @@ fn locked(directory: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Removes the placeholders in `loose` and of every lease without a living process. Placeholders that a living lease
-/// names stay.
-fn sweep(directory: &Path, mut loose: BTreeSet<PathBuf>) -> io::Result<()> {
-    let mut living = BTreeSet::new();
+/// Removes the placeholders of every lease without a living process. Placeholders that a living lease names stay, and
+/// so do those that another user relies on. Their lease then stays for a later run. Nothing is removed if other users
+/// could begin to rely on it meanwhile.
+fn sweep(directory: &Path, is_alone: bool) -> io::Result<()> {
+    let (mut living, mut ended) = (BTreeSet::new(), Vec::new());
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         if entry.file_name() == LOCK || entry.file_name() == SEEN {
@@ -214,20 +214,38 @@ fn sweep(directory: &Path, mut loose: BTreeSet<PathBuf>) -> io::Result<()> {
         };
         let mut bytes = Vec::new();
         lease.read_to_end(&mut bytes)?;
-        let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-        let paths = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
+        let paths = paths_in(&bytes);
         if is_gone {
-            loose.extend(paths);
-            fs::remove_file(entry.path())?;
+            ended.push((entry.path(), paths.collect::<BTreeSet<_>>()));
         } else {
             living.extend(paths);
         }
     }
+    if !is_alone || ended.is_empty() {
+        return Ok(());
+    }
+    let others = neighbours::relied_on()?;
+    let is_needed = |path: &PathBuf| !others.is_empty() && others.contains(&digest(path));
+    let loose: BTreeSet<_> = ended.iter().flat_map(|(_, paths)| paths).collect();
     // Paths below another path come first.
-    for path in loose.iter().rev().filter(|path| !living.contains(*path)) {
+    for path in loose.into_iter().rev().filter(|path| !living.contains(*path) && !is_needed(path)) {
         remove(path);
     }
+    for (lease, _) in ended.iter().filter(|(_, paths)| !paths.iter().any(is_needed)) {
+        fs::remove_file(lease)?;
+    }
     Ok(())
+}
+
+/// Returns the entry of a lease for a path.
+pub(super) fn line(path: &Path) -> Vec<u8> {
+    [path.as_os_str().as_bytes(), b"\0"].concat()
+}
+
+/// Returns the paths in a lease.
+pub(super) fn paths_in(bytes: &[u8]) -> impl Iterator<Item = PathBuf> + '_ {
+    let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())))
 }
 
 /// Removes a placeholder. If it has content by now, another program uses it, and it stays.
@@ -240,12 +258,8 @@ fn remove(path: &Path) {
     }
 }
 
-fn make(parent: &OwnedFd, name: &OsStr, node: Node) -> Result<(), Errno> {
-    let made = match node {
-        Node::Directory => Err(Errno::NOSYS),
-        Node::Socket => mknodat(parent, name, FileType::Socket, Mode::empty(), 0),
-    };
-    match made {
+fn make(parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+    match mknodat(parent, name, FileType::Socket, Mode::empty(), 0) {
         // The file system does not support socket nodes.
         Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::NOTSUP) => mkdirat(parent, name, PLACE),
         answer => answer,

@@ -8,12 +8,13 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Domain, Limits, ProfileError, SandboxError};
+use super::{Command, Domain, Limits, ProfileError, SandboxError, hops::hops};
 use crate::{
     fs::{self, RealPath, ResolveError},
     kernel::ExecScope,
     model::{
-        Action, Escaped, FileIdentity, Permission, SanitizedPath, SensitiveName, is_sensitive_name, sensitive_part,
+        Action, Escaped, FileIdentity, PathGlob, Permission, SanitizedPath, SensitiveName, is_sensitive_name,
+        sensitive_part,
     },
     ports::homes,
 };
@@ -48,6 +49,12 @@ pub struct Profile {
     /// Paths below the write roots that the command cannot write, because a rule denies them by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unwritten: Vec<SanitizedPath>,
+    /// Patterns of paths that the command can neither read nor write. The disk decides which paths they match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hidden_globs: Vec<PathGlob>,
+    /// Patterns of paths below the write roots that the command cannot write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unwritten_globs: Vec<PathGlob>,
     /// Paths that the profile could neither follow nor keep from the command, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) unheld: BTreeSet<String>,
@@ -89,6 +96,8 @@ impl Profile {
             absent: Vec::new(),
             processes: Vec::new(),
             unwritten: Vec::new(),
+            hidden_globs: Vec::new(),
+            unwritten_globs: Vec::new(),
             unheld: BTreeSet::new(),
             network: false,
             domains: BTreeSet::new(),
@@ -96,8 +105,7 @@ impl Profile {
             guard: Guard::Sensitive,
             sensitive: sensitive.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
             limits: Limits::default(),
-        }
-        .hiding(hidden);
+        };
         let homes: Vec<_> =
             homes().iter().filter_map(|home| Some(fs::real(home.as_str()).ok()?.path().clone())).collect();
         for permission in scope.iter() {
@@ -116,7 +124,7 @@ impl Profile {
             }
         }
         profile.drop_roots_that_add_nothing();
-        Ok(profile)
+        Ok(profile.hiding(hidden))
     }
 
     /// Removes each root below another root, unless it names a sensitive part that the other root does not name.
@@ -131,8 +139,14 @@ impl Profile {
         });
     }
 
-    /// Returns the profile with more hidden paths, existing or not.
+    /// Returns the profile with more hidden paths, existing or not. The command cannot replace the links on the way to
+    /// them.
     pub(crate) fn hiding(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let paths: Vec<_> = paths.into_iter().collect();
+        let links = paths.iter().filter_map(|path| hops(path.as_path()).ok()).flat_map(|hops| hops.links);
+        let links = links.filter_map(|link| link.to_str()?.parse().ok());
+        let links: Vec<SanitizedPath> = links.filter(|link| self.root_of(link).is_some()).collect();
+        self.unwritten = self.unwritten.into_iter().chain(links).collect::<BTreeSet<_>>().into_iter().collect();
         let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
         let (processes, hidden): (Vec<_>, Vec<_>) = reals.into_iter().partition(|real| is_process(real.path()));
         let (there, absent): (Vec<_>, Vec<_>) = hidden.into_iter().partition(|real| real.identity().is_some());
@@ -150,6 +164,22 @@ impl Profile {
         let below = reals.into_iter().map(|real| real.path().clone()).filter(|path| self.root_of(path).is_some());
         let unwritten = outermost(self.unwritten.iter().cloned().chain(below));
         Profile { unwritten, ..self }
+    }
+
+    /// Returns the profile with more denied patterns. The paths that match them are looked up below the working
+    /// directory and the write roots when a command starts.
+    pub(crate) fn denying<'g>(
+        mut self,
+        reads: impl IntoIterator<Item = &'g PathGlob>,
+        writes: impl IntoIterator<Item = &'g PathGlob>,
+    ) -> Profile {
+        self.hidden_globs.extend(reads.into_iter().cloned());
+        self.unwritten_globs.extend(writes.into_iter().cloned());
+        for globs in [&mut self.hidden_globs, &mut self.unwritten_globs] {
+            globs.sort();
+            globs.dedup();
+        }
+        self
     }
 
     /// Resolves a path. If this user cannot follow it to its end, the result is the last part that this user can
@@ -223,11 +253,6 @@ impl Profile {
         let events = self.events.then_some(Permission::Events);
         let write = self.write.keys().cloned().map(Permission::write);
         network.into_iter().chain(events).chain(write)
-    }
-
-    /// Returns the working directory and the write roots. The user expects the command to work with the files there.
-    pub(crate) fn roots(&self) -> Vec<SanitizedPath> {
-        std::iter::once(&self.cwd).chain(self.write.keys()).cloned().collect()
     }
 
     /// Returns the working directory.

@@ -2,8 +2,11 @@
 //!
 //! A profile promises to protect paths. A mount keeps each promise, or the command does not run. An existing path gets
 //! a read-only bind mount or an empty mount over it. At a missing path, a placeholder keeps the name free
-//! ([`places`](super::places)). A directory that cannot be read becomes read-only as a whole, and the facts say so.
-//! Only `ENOENT` counts as a missing path.
+//! ([`places`](super::places)). A directory that cannot be searched becomes read-only or hidden as a whole, and the
+//! facts say so. Only `ENOENT` counts as a missing path.
+//!
+//! Names that a command leaves behind never stop another command: they are guarded one by one, or together with their
+//! directory.
 
 use std::{
     collections::BTreeMap,
@@ -17,16 +20,20 @@ use rustix::{
 };
 
 use super::{
-    Profile, ProfileError, SandboxError, git,
-    look::{Looked, look, look_again},
+    Guard, Profile, ProfileError, SandboxError, folding,
+    git::Git,
+    hops::{Hops, hops},
+    look::{Looked, Names, Unsearched, look, look_again},
     mounts::{Mount, Mounts, said},
-    places::{self, Node, Places, Put, Taking},
-    profile::Guard,
+    places::{self, Places, Put, Taking},
 };
-use crate::model::{OBEYED_IN_REPOSITORY, REPOSITORY, SanitizedPath, SensitiveName, held_in_place};
+use crate::model::{FileIdentity, OBEYED_IN_REPOSITORY, REPOSITORY, SanitizedPath, SensitiveName, held_in_place};
 
-/// The most mounts of a sandbox. A kernel may not have room for more, because each mount exists several times.
-const MOST_MOUNTS: usize = 10_000;
+/// The most sentences about stricter restrictions in the facts.
+const MOST_TOLD: usize = 32;
+
+/// The length of a path above which a directory above it gets the mount, in bytes.
+const LONGEST: usize = 3_000;
 
 /// The protected paths of a command. The protection lasts as long as this value.
 #[derive(Debug, Default)]
@@ -36,6 +43,10 @@ pub(super) struct ReadOnlyPaths {
     pub(super) read_only: Vec<SanitizedPath>,
     /// The paths that the command cannot read.
     pub(super) hidden: Vec<SanitizedPath>,
+    /// The matches of a denied glob that the command cannot write.
+    pub(super) unwritten: Vec<SanitizedPath>,
+    /// The write roots that are hidden, each with the directories in it that the command can still write.
+    pub(super) hidden_roots: BTreeMap<SanitizedPath, BTreeMap<SanitizedPath, FileIdentity>>,
     /// The restrictions beyond the profile, each with its reason.
     pub(super) stricter: Vec<String>,
     /// The paths outside the write roots that are to be protected and do not exist now. Another process could create
@@ -60,28 +71,40 @@ impl ReadOnlyPaths {
     /// Fails if a path cannot be protected. The error names the path and a remedy.
     pub(super) fn of(profile: &Profile) -> Result<ReadOnlyPaths, SandboxError> {
         // The search comes before the lock, because the disk may be slow and other runs wait for the lock.
-        let looked: Vec<_> = match profile.guard {
-            Guard::Sensitive => directories(profile)?.map(|root| (root, look_again(root, profile))).collect(),
-            Guard::Nothing => Vec::new(),
-        };
+        let looked = searched(profile)?;
         let mut holding = HeldPlaceholders::new(profile, Some(Taking::begin()?));
         holding.by_name()?;
-        for (root, looked) in looked {
-            holding.sensitive(root, looked)?;
+        for looked in looked {
+            holding.looked(looked)?;
         }
         holding.done()
+    }
+
+    /// Lists some of the existing paths that match a denied glob.
+    pub(super) fn denied_by_globs(profile: &Profile) -> Result<Vec<SanitizedPath>, SandboxError> {
+        if profile.hidden_globs.is_empty() && profile.unwritten_globs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let profile = profile.clone().without_guard();
+        let all = searched(&profile)?;
+        let of = |Searched { looked, .. }: Searched| {
+            let closed = looked.closed.into_iter().map(|(path, _)| path);
+            looked.hidden.into_iter().chain(looked.unwritten).map(|(path, _)| path).chain(closed)
+        };
+        Ok(all.into_iter().flat_map(of).take(MOST_TOLD).map(|path| said(&path)).collect())
     }
 
     /// Lists the existing paths that are read-only now, without placeholders.
     /// [`missing`](ReadOnlyPaths::missing) lists the missing ones.
     pub(super) fn existing(profile: &Profile) -> Result<Vec<SanitizedPath>, SandboxError> {
         let mut holding = HeldPlaceholders::new(profile, None);
+        let names = Names::of_written(profile)?;
         for root in directories(profile)? {
-            let looked = look(root, profile);
+            let looked = look(root, &names);
             if let Some((link, _)) = looked.sensitive.iter().find(|(_, kind)| *kind == FileType::Symlink) {
                 return Err(ProfileError::SensitiveLink(said(link)).into());
             }
-            holding.sensitive(root, looked)?;
+            holding.looked(Searched { root, looked, is_written: true, hides: false })?;
         }
         Ok(holding.mounts.named(|mount| matches!(mount, Mount::ReadOnly | Mount::Link)))
     }
@@ -90,14 +113,37 @@ impl ReadOnlyPaths {
     pub(super) fn missing(profile: &Profile) -> Vec<SanitizedPath> {
         let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive);
         let roots = roots.filter(|root| root.as_path().is_dir());
-        let paths = roots.flat_map(|root| obeyed_in(root, profile)).map(|(path, _)| path);
+        let paths = roots.flat_map(|root| obeyed_in(root, profile));
         let is_missing = |path: &PathBuf| lstat(path).is_err_and(|why| why == Errno::NOENT);
         paths.filter(is_missing).map(|path| said(&path)).filter(|path| !profile.write.contains_key(path)).collect()
     }
 }
 
-/// Returns the write roots that are directories, or none if the profile has no guard.
-fn directories(profile: &Profile) -> Result<impl Iterator<Item = &SanitizedPath>, ProfileError> {
+/// A directory that was searched.
+struct Searched<'p> {
+    root: &'p SanitizedPath,
+    looked: Looked,
+    /// True if the command writes below the directory.
+    is_written: bool,
+    /// True if some names below the directory must not be read.
+    hides: bool,
+}
+
+/// Searches the write roots, and the working directory for paths that must not be read.
+fn searched(profile: &Profile) -> Result<Vec<Searched<'_>>, ProfileError> {
+    let (written, read) = (Names::of_written(profile)?, Names::of_read(profile)?);
+    let roots = directories(profile)?.into_iter().filter(|_| !written.is_empty()).map(|root| (root, &written, true));
+    let cwd = Some(&profile.cwd).filter(|cwd| !read.is_empty() && profile.root_of(cwd).is_none());
+    let all = roots.chain(cwd.map(|cwd| (cwd, &read, false)));
+    let search = |(root, names, is_written): (_, &Names<'_>, _)| {
+        let looked = look_again(root, names);
+        Searched { root, looked, is_written, hides: names.hides() }
+    };
+    Ok(all.map(search).collect())
+}
+
+/// Returns the write roots that are directories.
+fn directories(profile: &Profile) -> Result<Vec<&SanitizedPath>, ProfileError> {
     let mut all = Vec::new();
     for root in profile.write.keys() {
         let found = std::fs::metadata(root).map(|found| found.is_dir());
@@ -105,23 +151,25 @@ fn directories(profile: &Profile) -> Result<impl Iterator<Item = &SanitizedPath>
             all.push(root);
         }
     }
-    Ok(all.into_iter().filter(|_| profile.guard == Guard::Sensitive))
+    Ok(all)
 }
 
-/// Returns the names directly below a root that programs obey, existing or not, each with the kind of its placeholder.
-fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<(PathBuf, Node)> {
+/// Returns the names directly below a root that programs obey, existing or not.
+fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<PathBuf> {
     // Such names mean nothing in a root that a permission names because it is sensitive, or in a git repository.
     if profile.sensitive_part(root) == Some(root.as_str()) || root.names().any(|name| name == ".git") {
         return Vec::new();
     }
-    let node = |is_file| if is_file { Node::Socket } else { Node::Directory };
-    let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(|name| (name.to_owned(), true));
-    let all = held_in_place().chain(added);
-    all.map(|(name, is_file)| (root.as_path().join(name), node(is_file))).collect()
+    let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(str::to_owned);
+    held_in_place().map(|(name, _)| name).chain(added).map(|name| root.as_path().join(name)).collect()
 }
 
 fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
     statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn is_link(found: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::Symlink
 }
 
 /// The protection of one profile, under construction.
@@ -133,6 +181,8 @@ struct HeldPlaceholders<'p> {
     promised: BTreeMap<PathBuf, Kept>,
     stricter: Vec<String>,
     not_there: Vec<SanitizedPath>,
+    unwritten: Vec<SanitizedPath>,
+    git: Git,
 }
 
 impl HeldPlaceholders<'_> {
@@ -145,6 +195,8 @@ impl HeldPlaceholders<'_> {
             promised: BTreeMap::new(),
             stricter: Vec::new(),
             not_there: Vec::new(),
+            unwritten: Vec::new(),
+            git: Git::default(),
         }
     }
 
@@ -152,39 +204,73 @@ impl HeldPlaceholders<'_> {
     fn by_name(&mut self) -> Result<(), ProfileError> {
         let profile = self.profile;
         for path in profile.hidden.iter().chain(&profile.absent) {
-            self.keep(path.as_path(), Kept::Unread, Node::Socket)?;
+            self.keep(path.as_path(), Kept::Unread)?;
         }
         for path in &profile.unwritten {
-            self.keep(path.as_path(), Kept::Unwritten, Node::Socket)?;
+            self.keep(path.as_path(), Kept::Unwritten)?;
         }
         // If the leases lie below a write root, they are hidden too.
         let leases = places::directory();
         if profile.write.keys().any(|root| leases.starts_with(root)) {
-            self.keep(&leases, Kept::Unread, Node::Directory)?;
+            self.keep(&leases, Kept::Unread)?;
         }
         Ok(())
+    }
+
+    /// Protects everything that was found below one directory.
+    fn looked(&mut self, searched: Searched<'_>) -> Result<(), ProfileError> {
+        let Searched { root, looked, is_written, hides } = searched;
+        for (directory, why) in &looked.closed {
+            self.closed(root, directory, *why, hides);
+        }
+        for (path, kind) in &looked.hidden {
+            self.hidden(root, path, *kind);
+        }
+        for (path, kind) in &looked.unwritten {
+            self.unwritten.push(said(path));
+            self.there(path, *kind)?;
+        }
+        if is_written && self.profile.guard == Guard::Sensitive { self.sensitive(root, looked) } else { Ok(()) }
+    }
+
+    /// Hides a match of a denied glob. The target of a link is hidden too, if the creator of the link could have
+    /// changed the target itself. Otherwise a link could hide anything from other commands.
+    fn hidden(&mut self, root: &SanitizedPath, path: &Path, kind: FileType) {
+        self.promise(path, Kept::Unread);
+        self.keep_node(path, kind);
+        self.mounts.insert(path.to_owned(), mount(kind, Kept::Unread));
+        let target = Some(path).filter(|_| kind == FileType::Symlink).and_then(Path::to_str);
+        let Some(target) = target.and_then(|path| crate::fs::real(path).ok()).map(|real| real.path().clone()) else {
+            return;
+        };
+        let is_free = self.profile.sensitive_part(&target) == self.profile.sensitive_part(root);
+        if let Ok(found) = lstat(target.as_path())
+            && root.contains(&target)
+            && target != *root
+            && is_free
+        {
+            self.promise(target.as_path(), Kept::Unread);
+            self.mounts
+                .insert(target.as_path().to_owned(), mount(FileType::from_raw_mode(found.st_mode), Kept::Unread));
+        }
     }
 
     /// Protects the sensitive names below one root.
     fn sensitive(&mut self, root: &SanitizedPath, looked: Looked) -> Result<(), ProfileError> {
         let profile = self.profile;
         let is_named = |path: &Path| profile.write.keys().any(|root| root.as_path() == path);
-        let Looked { sensitive, repositories, is_repository, closed, is_too_much } = looked;
+        let Looked { sensitive, repositories, is_repository, .. } = looked;
         let (sensitive, repositories): (Vec<_>, Vec<_>) = (
             sensitive.into_iter().filter(|(path, _)| !is_named(path)).collect(),
             repositories.into_iter().filter(|path| !is_named(path)).collect(),
         );
-        for (path, why) in closed {
-            self.closed(root, &path, why);
-        }
-        if is_too_much {
-            self.all_of(root.as_path(), "contains too much to be searched: name a smaller directory");
-        }
         for (path, kind) in sensitive {
             self.there(&path, kind)?;
         }
         for path in repositories {
             self.there(&path, FileType::Directory)?;
+            let through = self.git.obeyed_in(&path);
+            self.further(&path, through)?;
         }
         if self.taking.is_none() {
             return Ok(());
@@ -193,14 +279,15 @@ impl HeldPlaceholders<'_> {
         if obeyed.is_empty() {
             return Ok(());
         }
-        for (path, node) in obeyed.into_iter().filter(|(path, _)| !is_named(path)) {
-            self.keep(&path, Kept::Unwritten, node)?;
+        for path in obeyed.into_iter().filter(|path| !is_named(path)) {
+            self.keep(&path, Kept::Unwritten)?;
         }
         if is_repository {
-            for (name, is_file) in OBEYED_IN_REPOSITORY {
-                let node = if is_file { Node::Socket } else { Node::Directory };
-                self.keep(&root.as_path().join(name), Kept::Unwritten, node)?;
+            for (name, _) in OBEYED_IN_REPOSITORY {
+                self.keep(&root.as_path().join(name), Kept::Unwritten)?;
             }
+            let through = self.git.obeyed_in(root.as_path());
+            self.further(root.as_path(), through)?;
         } else {
             self.no_repository(root)?;
         }
@@ -216,7 +303,7 @@ impl HeldPlaceholders<'_> {
                 Err(why) => why == Errno::NOENT,
             };
             if is_free {
-                return self.keep(&path, Kept::Unwritten, Node::Socket);
+                return self.keep(&path, Kept::Unwritten);
             }
         }
         Ok(())
@@ -225,31 +312,46 @@ impl HeldPlaceholders<'_> {
     /// Protects an existing sensitive name of this kind.
     fn there(&mut self, path: &Path, kind: FileType) -> Result<(), ProfileError> {
         self.promise(path, Kept::Unwritten);
-        self.keep_node(path)?;
+        self.keep_node(path, kind);
         self.mounts.insert(path.to_owned(), mount(kind, Kept::Unwritten));
-        let through = match git::obeyed_through(path, kind) {
+        let through = self.git.obeyed_through(path, kind);
+        self.further(path, through)
+    }
+
+    /// Protects the further places that programs obey through `path`.
+    fn further(&mut self, path: &Path, through: io::Result<Vec<PathBuf>>) -> Result<(), ProfileError> {
+        let through = match through {
             Ok(through) => through,
             // The file could name any place, and its owner can make it readable again.
             Err(why) => {
-                self.all_of(
-                    path.parent().unwrap_or(path),
-                    &format!("holds `{}`, which cannot be read: {why}", said(path)),
-                );
+                let why = format!("holds `{}`, which cannot be read: {why}", said(path));
+                self.all_of(path.parent().unwrap_or(path), &why);
                 return Ok(());
             }
         };
         for further in through {
             if self.profile.write.keys().any(|root| further.starts_with(root) && further != root.as_path()) {
-                self.keep(&further, Kept::Unwritten, Node::Directory)?;
+                self.keep(&further, Kept::Unwritten)?;
             }
         }
         Ok(())
     }
 
     /// Keeps the placeholder at the path, also one of another run, if there is one.
-    fn keep_node(&mut self, path: &Path) -> Result<(), ProfileError> {
-        let kept = self.taking.as_mut().map(|taking| taking.keep(path));
-        kept.transpose().map(|_| ()).map_err(|why| not_held(path, &why.into()))
+    fn keep_node(&mut self, path: &Path, kind: FileType) {
+        if !matches!(kind, FileType::Directory | FileType::Socket) {
+            return;
+        }
+        let is_place = lstat(path).map(|found| places::is_ours(&found));
+        let kept = match (is_place, &mut self.taking) {
+            (Ok(true), Some(taking)) => taking.keep(path).map(drop),
+            (Ok(_) | Err(Errno::NOENT), _) => Ok(()),
+            (Err(why), _) => Err(why),
+        };
+        // The owner of a directory that cannot be searched could open it again, and then replace the path.
+        if let Err(why) = kept {
+            self.all_of(path.parent().unwrap_or(path), &closed_because(why));
+        }
     }
 
     fn promise(&mut self, path: &Path, kept: Kept) {
@@ -257,8 +359,8 @@ impl HeldPlaceholders<'_> {
         *there = kept.max(*there);
     }
 
-    /// Protects one path, existing or not. `node` is the kind of the placeholder for a missing path.
-    fn keep(&mut self, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
+    /// Protects one path, existing or not.
+    fn keep(&mut self, path: &Path, kept: Kept) -> Result<(), ProfileError> {
         let root = self.profile.write.keys().filter(|root| path.starts_with(root) && path != root.as_path());
         let Some(root) = root.max_by_key(|root| root.as_str().len()) else { return self.keep_outside(path, kept) };
         let parts: Vec<_> = path.ancestors().take_while(|part| *part != root.as_path()).collect();
@@ -266,10 +368,7 @@ impl HeldPlaceholders<'_> {
             let is_last = part == path;
             let found = match lstat(part) {
                 Ok(found) => found,
-                Err(Errno::NOENT) => {
-                    let node = if is_last { node } else { Node::Directory };
-                    return self.put(part, path, kept, node);
-                }
+                Err(Errno::NOENT) => return self.put(part, path, kept),
                 Err(why) => {
                     let above = part.parent().unwrap_or(part);
                     self.unfollowed(above, path, kept, why);
@@ -278,7 +377,10 @@ impl HeldPlaceholders<'_> {
             };
             let kind = FileType::from_raw_mode(found.st_mode);
             if places::is_ours(&found) {
-                return self.put(part, path, kept, if is_last { node } else { Node::Directory });
+                return self.put(part, path, kept);
+            }
+            if kind == FileType::Symlink && kept == Kept::Unread {
+                return self.hide_through(part, path);
             }
             if is_last || kind != FileType::Directory {
                 self.promise(path, kept);
@@ -289,8 +391,24 @@ impl HeldPlaceholders<'_> {
         Ok(())
     }
 
+    /// Hides the object of a path that leads over a link in a write root. The links stay as they are.
+    fn hide_through(&mut self, link: &Path, path: &Path) -> Result<(), ProfileError> {
+        let Hops { links, end } = hops(path).map_err(|why| not_held(path, &why))?;
+        for link in links.iter().map(PathBuf::as_path).chain([link]) {
+            self.keep(link, Kept::Unwritten)?;
+        }
+        match end {
+            // The end is free of links, unless another process changes it meanwhile.
+            Some(end) if end != path && lstat(&end).is_ok_and(|found| is_link(&found)) => {
+                Err(not_held(path, &io::ErrorKind::ResourceBusy.into()))
+            }
+            Some(end) if end != path => self.keep(&end, Kept::Unread),
+            _ => Ok(()),
+        }
+    }
+
     /// Puts a placeholder at `part`, so that `path` cannot be created.
-    fn put(&mut self, part: &Path, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
+    fn put(&mut self, part: &Path, path: &Path, kept: Kept) -> Result<(), ProfileError> {
         let above = part.parent().unwrap_or(part);
         // A missing path has no content to read. It is enough that the command cannot create it.
         self.promise(path, Kept::Unwritten);
@@ -305,7 +423,7 @@ impl HeldPlaceholders<'_> {
             self.mounts.insert(part.to_owned(), Mount::Absent);
             return Ok(());
         };
-        match taking.put(part, node) {
+        match taking.put(part) {
             Ok(Put::Held) => self.mounts.insert(part.to_owned(), Mount::Place),
             // Another process created the path at this moment.
             Ok(Put::There) => {
@@ -330,9 +448,10 @@ impl HeldPlaceholders<'_> {
         }
         match lstat(path) {
             Ok(found) => {
+                let kind = FileType::from_raw_mode(found.st_mode);
                 self.promise(path, kept);
-                self.keep_node(path)?;
-                self.mounts.insert(path.to_owned(), mount(FileType::from_raw_mode(found.st_mode), kept));
+                self.keep_node(path, kind);
+                self.mounts.insert(path.to_owned(), mount(kind, kept));
                 Ok(())
             }
             Err(Errno::NOENT) => {
@@ -348,23 +467,34 @@ impl HeldPlaceholders<'_> {
         self.promise(path, kept);
         match kept {
             Kept::Unwritten => self.all_of(above, &closed_because(why)),
-            Kept::Unread => {
-                self.stricter.push(format!("`{}` is hidden: it {}", said(above), closed_because(why)));
-                self.mounts.insert(above.to_owned(), Mount::HiddenDirectory);
-            }
+            Kept::Unread => self.hide_all_of(above, &closed_because(why)),
         }
     }
 
-    /// Protects a directory that cannot be read, because it could contain anything.
-    fn closed(&mut self, root: &SanitizedPath, directory: &Path, why: Errno) {
-        let first = || {
-            let below = directory.strip_prefix(root).ok()?.components().next()?;
-            Some(root.as_path().join(below))
+    /// Protects a directory that was not searched to its end, because it could contain anything.
+    fn closed(&mut self, root: &SanitizedPath, directory: &Path, why: Unsearched, hides: bool) {
+        let is_short = |path: &&Path| path.as_os_str().len() <= LONGEST;
+        let at = directory.ancestors().take_while(|path| path.starts_with(root)).find(is_short);
+        let at = at.unwrap_or(root.as_path()).to_owned();
+        let why = match why {
+            Unsearched::Unreadable(Errno::NAMETOOLONG) | Unsearched::TooDeep => {
+                "contains too many directories within each other: remove them".to_owned()
+            }
+            Unsearched::Unreadable(why) => closed_because(why),
+            Unsearched::TooMuch => "contains too much to be searched: remove what is not needed".to_owned(),
         };
-        // If the path is too long, it is also too long for a mount. A directory above it gets the mount.
-        let at =
-            if why == Errno::ACCESS { directory.to_owned() } else { first().unwrap_or_else(|| directory.to_owned()) };
-        self.all_of(&at, &closed_because(why));
+        if hides {
+            self.hide_all_of(&at, &why);
+        } else {
+            self.all_of(&at, &why);
+        }
+    }
+
+    /// Hides everything in a directory.
+    fn hide_all_of(&mut self, directory: &Path, why: &str) {
+        self.stricter.push(format!("`{}` is hidden: it {why}", said(directory)));
+        self.promise(directory, Kept::Unread);
+        self.mounts.insert(directory.to_owned(), Mount::HiddenDirectory);
     }
 
     /// Makes everything in a directory read-only.
@@ -373,38 +503,10 @@ impl HeldPlaceholders<'_> {
         self.mounts.insert(directory.to_owned(), Mount::ReadOnly);
     }
 
-    /// Reduces the number of mounts if there are too many. Directories with the most mounts become read-only as a
-    /// whole.
-    fn fold(&mut self) {
-        while self.mounts.len() > MOST_MOUNTS {
-            let Some(at) = self.fullest() else { return };
-            self.mounts.fold(&at);
-            let what = "it contains more sensitive names than the sandbox can protect one by one";
-            self.stricter.push(format!("nothing in `{}` can be written: {what}", said(&at)));
-        }
-    }
-
-    /// Returns the directory in a write root with the most mounts that one mount could replace. If there is none, the
-    /// result is a root.
-    fn fullest(&self) -> Option<PathBuf> {
-        let (mut below, mut of_roots) = (BTreeMap::<PathBuf, usize>::new(), BTreeMap::<PathBuf, usize>::new());
-        for (path, _) in self.mounts.iter().filter(|(_, mount)| mount.is_foldable()) {
-            let Some(root) = self.profile.write.keys().find(|root| path.starts_with(root)) else { continue };
-            let first = path.strip_prefix(root).ok().and_then(|below| below.components().next());
-            *of_roots.entry(root.as_path().to_owned()).or_default() += 1;
-            *below.entry(first.map_or_else(PathBuf::new, |name| root.as_path().join(name))).or_default() += 1;
-        }
-        let most = |counts: BTreeMap<PathBuf, usize>| {
-            let more_than_one = counts.into_iter().filter(|(path, count)| *count > 1 && path != Path::new(""));
-            more_than_one.max_by_key(|(_, count)| *count).map(|(path, _)| path)
-        };
-        most(below).or_else(|| most(of_roots))
-    }
-
     fn done(mut self) -> Result<ReadOnlyPaths, SandboxError> {
         self.mounts.pin(self.profile);
-        self.fold();
-        let HeldPlaceholders { taking, mounts, promised, stricter, not_there, .. } = self;
+        self.stricter.extend(folding::fold(&mut self.mounts, self.profile));
+        let HeldPlaceholders { profile, taking, mounts, promised, stricter, not_there, unwritten, .. } = self;
         let is_held = |path: &Path, kept: Kept| {
             mounts.over(path).is_some_and(|(_, mount)| match kept {
                 Kept::Unread => mount.is_unread(),
@@ -419,12 +521,38 @@ impl HeldPlaceholders<'_> {
         Ok(ReadOnlyPaths {
             read_only: mounts.named(|mount| matches!(mount, Mount::ReadOnly | Mount::Link | Mount::Place)),
             hidden: mounts.named(|mount| matches!(mount, Mount::HiddenFile | Mount::HiddenDirectory)),
+            hidden_roots: hidden_roots(profile, &mounts),
             mounts,
-            stricter,
+            stricter: told(stricter),
             not_there,
+            unwritten,
             _places: taking.map(Taking::done),
         })
     }
+}
+
+/// Returns the write roots that are hidden, each with the directories in it that the command can still write.
+fn hidden_roots(profile: &Profile, mounts: &Mounts) -> BTreeMap<SanitizedPath, BTreeMap<SanitizedPath, FileIdentity>> {
+    let is_hidden = |root: &&SanitizedPath| mounts.over(root.as_path()).is_some_and(|(_, mount)| mount.is_hidden());
+    let open_in = |root: &SanitizedPath| {
+        let open = mounts.below(root.as_path()).filter(|(_, mount)| *mount == Mount::Open);
+        open.filter_map(|(path, _)| {
+            let found = lstat(path).ok()?;
+            Some((path.to_str()?.parse().ok()?, FileIdentity::new(found.st_dev, found.st_ino)))
+        })
+        .collect()
+    };
+    profile.write.keys().filter(is_hidden).map(|root| (root.clone(), open_in(root))).collect()
+}
+
+/// Returns the first sentences, without repetitions, and the number of the others.
+fn told(mut all: Vec<String>) -> Vec<String> {
+    let mut seen = std::collections::BTreeSet::new();
+    all.retain(|one| seen.insert(one.clone()));
+    let more = all.len().saturating_sub(MOST_TOLD);
+    all.truncate(MOST_TOLD);
+    all.extend((more > 0).then(|| format!("{more} more directories are restricted for such reasons")));
+    all
 }
 
 /// Returns true if the table of sensitive names has an entry for something in `directory`, which exists.

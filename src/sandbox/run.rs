@@ -1,6 +1,7 @@
 //! The execution of a command under a profile.
 
 use std::{
+    collections::BTreeMap,
     io,
     net::Shutdown,
     os::{
@@ -28,6 +29,7 @@ use super::{
     Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap, Starts},
     cancellation::{Over, Watched, watched},
+    cgroup::{ControlGroups, Group},
     denial_report::evidence,
     egress_proxy::{self, EgressProxy},
     handshake::{HelperMessage, Spec, receive, say_go, send},
@@ -44,7 +46,7 @@ use super::{
     trusted::{is_our_own, is_written},
     unsupported::missing,
 };
-use crate::model::{Limits, SandboxFacts, SanitizedPath};
+use crate::model::{FileIdentity, Limits, SandboxFacts, SanitizedPath};
 
 /// The remedy for a program that is its own helper and does not become it.
 const ENTER_FIRST: &str = "its `main` has to begin with `bestow::sandbox::enter_if_asked()`, before any thread or \
@@ -58,6 +60,8 @@ const TO_STAND: Duration = Duration::from_secs(30);
 pub struct Sandbox {
     helper: PathBuf,
     bubblewrap: Option<Bubblewrap>,
+    uses_groups: bool,
+    landlock_at_most: Option<u32>,
 }
 
 impl Sandbox {
@@ -84,7 +88,7 @@ impl Sandbox {
 
     /// Creates a sandbox with this binary `bestow` as the helper.
     pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
-        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
+        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find(), uses_groups: true, landlock_at_most: None }
     }
 
     /// Creates a sandbox with this program as its own helper. The `main` of this program must begin with
@@ -107,6 +111,20 @@ impl Sandbox {
         Sandbox { bubblewrap: None, ..self }
     }
 
+    /// Returns the sandbox without control groups. It then limits the memory of each process only, and refuses
+    /// `total_memory`.
+    #[must_use]
+    pub fn without_control_groups(self) -> Sandbox {
+        Sandbox { uses_groups: false, ..self }
+    }
+
+    /// Returns the sandbox as on a kernel with this Landlock version, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_landlock_at_most(self, version: u32) -> Sandbox {
+        Sandbox { landlock_at_most: Some(version), ..self }
+    }
+
     /// Returns the name of the back end: `bubblewrap` or `landlock`.
     pub fn backend(&self) -> &'static str {
         if self.bubblewrap.is_some() { "bubblewrap" } else { "landlock" }
@@ -118,7 +136,24 @@ impl Sandbox {
         let helper = Some(&self.helper).filter(|_| !is_this);
         let programs = helper.into_iter().chain(self.bubblewrap.as_ref().map(|bubblewrap| &bubblewrap.path));
         let written = programs.filter_map(|program| is_written(program, profile));
-        missing(profile, self.bubblewrap.is_some()).into_iter().chain(written).collect()
+        missing(profile, self.bubblewrap.is_some(), &self.groups()).into_iter().chain(written).collect()
+    }
+
+    /// Returns the control groups that this sandbox can make.
+    fn groups(&self) -> ControlGroups {
+        if self.uses_groups { ControlGroups::here() } else { ControlGroups::default() }
+    }
+
+    /// Makes the control group of a command. There is none if this machine does not offer groups and no limit asks for
+    /// one.
+    pub(super) fn group(&self, profile: &Profile) -> Result<Option<Group>, SandboxError> {
+        match self.groups().make(&profile.limits.of_group()) {
+            Ok(group) => Ok(group),
+            Err(why) if profile.limits.asks_for_a_group() => {
+                Err(unavailable(&format!("the limits `total_memory` and `processes` need a control group: {why}")))
+            }
+            Err(_) => Ok(None),
+        }
     }
 
     /// Runs `command` under `profile` on this thread, and waits for its end.
@@ -145,7 +180,9 @@ impl Sandbox {
         may_be_inherited(command)?;
         // The guards are held until the command and all processes that it started are gone.
         let guards = self.guards(profile, way.as_ref())?;
-        let plan = Plan { sandbox: self, profile, command, guards: &guards };
+        let group = self.group(profile)?;
+        let output = (command.output == Stream::Captured).then_some(profile.limits.output);
+        let plan = Plan { sandbox: self, profile, command, guards: &guards, group: group.as_ref(), output };
         let input = match command.input {
             Stream::Inherit => io::stdin().as_fd().try_clone_to_owned().map_err(SandboxError::from)?,
             Stream::Nothing | Stream::Captured => nothing().map_err(SandboxError::from)?,
@@ -157,7 +194,7 @@ impl Sandbox {
         }
         ready(&facts)?;
         go(&control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
-        let (status, over) = running.wait(profile.limits.time, watched).map_err(SandboxError::from)?;
+        let (status, over) = running.wait(profile.limits.time(), watched).map_err(SandboxError::from)?;
         let timed_out = over == Over::TimeIsUp;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
         let output = |stream: Option<thread::JoinHandle<Output>>| {
@@ -165,7 +202,7 @@ impl Sandbox {
         };
         let (stdout, stderr) = (output(stdout), output(stderr));
         let failed = !status.success() && !timed_out;
-        let shown = failed.then(|| evidence(profile, &guards.read_only, &command.words, &stderr.bytes));
+        let shown = failed.then(|| evidence(profile, &guards, &command.words, &stderr.bytes));
         let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
         let violations = shown.map(|shown| shown.violations).unwrap_or_default();
         // bubblewrap reports a signal as a shell does: as an exit code above 128.
@@ -208,6 +245,9 @@ pub(super) struct Plan<'a> {
     pub(super) profile: &'a Profile,
     pub(super) command: &'a Command,
     pub(super) guards: &'a ReadOnlyPaths,
+    pub(super) group: Option<&'a Group>,
+    /// The number of bytes of each captured stream that are kept, if that is a limit of this run.
+    pub(super) output: Option<usize>,
 }
 
 /// A confined process that waits for the start signal.
@@ -256,7 +296,7 @@ impl Plan<'_> {
         input: OwnedFd,
         heard: [Option<Heard>; 2],
     ) -> Result<(Stands, Running), SandboxError> {
-        let split = split(&self.guards.mounts)?;
+        let split = split(&self.guards.mounts, self.profile)?;
         let (control, mut running) = Running::start(self, self.process(&split.of_bubblewrap), heard)?;
         match self.confined(&control, split.of_helper, way, &input, &mut running) {
             Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
@@ -287,6 +327,8 @@ impl Plan<'_> {
         };
         let pid = told.sender.ok_or_else(|| unavailable("the process is unknown"))?;
         running.leader = Some(pid);
+        // The helper has confined itself and waits. It cannot write the files of its group.
+        self.group.map_or(Ok(()), |group| group.enter(pid)).map_err(|why| unavailable(&why))?;
         let way_out = self.way_out(pid, told.fds)?;
         let status = Status::of(pid, spec.has_namespaces).map_err(|why| unavailable(&why))?;
         if self.sandbox.bubblewrap.is_some() {
@@ -319,13 +361,24 @@ impl Plan<'_> {
         }
     }
 
+    /// Returns the paths below which the command writes. A root that is hidden is replaced by the directories in it
+    /// that stay open.
+    fn write(&self) -> BTreeMap<SanitizedPath, FileIdentity> {
+        let mut write = self.profile.write.clone();
+        for (root, open) in &self.guards.hidden_roots {
+            write.remove(root);
+            write.extend(open.clone());
+        }
+        write
+    }
+
     fn limits(&self) -> Limits {
-        self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some())
+        self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some(), self.group)
     }
 
     fn spec(&self, mounts: Vec<OwnMount>) -> Spec {
         let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
-        let mut environment: std::collections::BTreeMap<_, _> =
+        let mut environment: BTreeMap<_, _> =
             self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
         if self.sandbox.bubblewrap.is_some() {
             // This file system belongs to the sandbox and disappears with it.
@@ -340,13 +393,14 @@ impl Plan<'_> {
             words: self.command.words.iter().map(bytes).collect(),
             environment,
             cwd: self.profile.cwd.clone(),
-            write: self.profile.write.clone(),
+            write: self.write(),
             network: self.profile.network,
             has_namespaces: self.sandbox.bubblewrap.is_some(),
             mounts,
             own: Own::here(),
             limits: self.limits(),
-            counted_by: CountedBy::here(self.sandbox.bubblewrap.is_some()),
+            landlock_at_most: self.sandbox.landlock_at_most,
+            counted_by: CountedBy::of(self.sandbox.bubblewrap.is_some(), self.group),
             events: self.profile.events,
             door: self.profile.is_kept_to_hosts(),
         }
@@ -370,7 +424,8 @@ impl Plan<'_> {
             has_namespaces: spec.has_namespaces,
             has_landlock: landlock_abi.is_some(),
             is_unguarded: self.profile.guard == Guard::Nothing && !spec.write.is_empty(),
-            counts_processes: spec.limits.named().contains_key("processes"),
+            counts_together: spec.counted_by == CountedBy::User && spec.limits.named().contains_key("processes"),
+            is_missing_some: !self.guards.not_there.is_empty(),
         });
         SandboxFacts {
             mode: if spec.write.is_empty() { "read_only" } else { "workspace_write" }.into(),
@@ -387,8 +442,8 @@ impl Plan<'_> {
             hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
-            process_limits: spec.limits.in_force(),
-            limited_by: spec.limits.limited_by(),
+            process_limits: spec.limits.in_force(self.output),
+            limited_by: spec.limits.limited_by(spec.counted_by),
             enforced: if not_enforced.is_empty() { SandboxFacts::FULL } else { SandboxFacts::PARTIAL }.into(),
             not_enforced,
             stricter: of_backend.iter().map(|what| (*what).to_owned()).chain(self.guards.stricter.clone()).collect(),

@@ -18,6 +18,7 @@ use rustix::{
 
 use super::{
     Command, Limits, Profile, Sandbox, SandboxError,
+    cgroup::Group,
     denial_report::evidence,
     output::Heard,
     read_only_paths::ReadOnlyPaths,
@@ -36,6 +37,7 @@ const NO_BUBBLEWRAP: &str = "a long-running process requires bubblewrap: with La
 pub(crate) struct Going {
     running: Running,
     stands: Stands,
+    group: Option<Group>,
     guards: ReadOnlyPaths,
     profile: Profile,
     command: Command,
@@ -66,12 +68,14 @@ impl Sandbox {
         }
         let guards = self.guards(profile, way.as_ref())?;
         let words = profile.clone().limited(Limits { output: MOST_WORDS, ..profile.limits().clone() });
-        let plan = Plan { sandbox: self, profile: &words, command, guards: &guards };
+        let group = self.group(profile)?;
+        let plan =
+            Plan { sandbox: self, profile: &words, command, guards: &guards, group: group.as_ref(), output: None };
         let (stands, running) = plan.stand(way, input, heard.map(Some))?;
         let pid = running.leader.ok_or_else(|| unavailable("the process is unknown"))?;
         let leader = pidfd_open(pid, PidfdFlags::empty())?;
         let (profile, command, sandbox) = (profile.clone(), command.clone(), self.clone());
-        Ok(Going { running, stands, guards, profile, command, sandbox, leader })
+        Ok(Going { running, stands, group, guards, profile, command, sandbox, leader })
     }
 }
 
@@ -83,8 +87,8 @@ impl Going {
 
     /// Sends the start signal.
     pub(crate) fn go(&self) -> Result<(), SandboxError> {
-        let Going { sandbox, profile, command, guards, .. } = self;
-        let plan = Plan { sandbox, profile, command, guards };
+        let Going { sandbox, profile, command, guards, group, .. } = self;
+        let plan = Plan { sandbox, profile, command, guards, group: group.as_ref(), output: None };
         go(&self.stands.control, &self.stands.started).map_err(|why| plan.naming_what_is_missing(why))
     }
 
@@ -128,7 +132,7 @@ impl Going {
             let _ = stream.join();
         }
         let failed = !status.success() && !was_told;
-        let shown = failed.then(|| evidence(&self.profile, &self.guards.read_only, &self.command.words, &said()));
+        let shown = failed.then(|| evidence(&self.profile, &self.guards, &self.command.words, &said()));
         Ok(Gone { exit: exit(status, was_told), violations: shown.map(|shown| shown.violations).unwrap_or_default() })
     }
 }

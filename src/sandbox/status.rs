@@ -5,12 +5,12 @@ use std::{
     ffi::OsString,
     io,
     os::{fd::OwnedFd, unix::ffi::OsStringExt},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use rustix::{fs::fstat, process::Pid};
 
-use super::mounts::{Mount, Mounts, said};
+use super::mounts::{HIDDEN_DIRECTORY, HIDDEN_FILE, Mount, Mounts, STOCK, said};
 
 /// Checks that a descriptor of a process is the socket that the host sent. Returns its description for the facts.
 pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, String> {
@@ -98,34 +98,50 @@ impl Mounted {
         Some((place, Mounted { root, is_read_only, file_system }))
     }
 
+    fn is_empty_one(&self) -> bool {
+        self.is_read_only && self.file_system == "tmpfs"
+    }
+
     fn is(&self, mount: Mount) -> bool {
         match mount {
-            Mount::Pinned | Mount::Write => true,
+            Mount::Pinned | Mount::Write | Mount::Open => true,
             Mount::ReadOnly | Mount::Link | Mount::Place => self.is_read_only,
-            Mount::HiddenFile => self.is_read_only && self.root.ends_with("null"),
-            Mount::Absent | Mount::HiddenDirectory => self.is_read_only && self.file_system == "tmpfs",
+            Mount::HiddenFile => self.is_empty_one() && self.root.ends_with(HIDDEN_FILE),
+            // bubblewrap, and a directory with others that stay open, have an empty file system of their own.
+            Mount::Absent | Mount::HiddenDirectory => {
+                self.is_empty_one() && (self.root.ends_with(HIDDEN_DIRECTORY) || self.root == Path::new("/"))
+            }
         }
     }
 }
 
 /// Returns the mounts that a process sees, by path. If several are stacked on one path, the topmost counts.
 pub(super) fn mount_points(process: &str) -> io::Result<BTreeMap<PathBuf, Mounted>> {
-    let text = std::fs::read(format!("/proc/{process}/mountinfo"))?;
-    Ok(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
+    std::fs::read(format!("/proc/{process}/mountinfo")).map(|text| mounts_in(&text))
+}
+
+/// Returns the mounts in a text of `mountinfo`, by path.
+pub(super) fn mounts_in(text: &[u8]) -> BTreeMap<PathBuf, Mounted> {
+    text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect()
 }
 
 /// Checks that a process sees all of these mounts.
 pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
     let seen = mount_points(&pid.as_raw_nonzero().to_string());
     let seen = seen.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
-    match mounts.iter().find(|(path, mount)| !seen.get(*path).is_some_and(|seen| seen.is(*mount))) {
+    if seen.get(Path::new(STOCK)).is_some_and(|seen| seen.file_system == "tmpfs") {
+        return Err("what hides paths is still at its place of preparation".into());
+    }
+    // An open directory is no protection, and may be gone by now.
+    let mut promised = mounts.iter().filter(|(_, mount)| *mount != Mount::Open);
+    match promised.find(|(path, mount)| !seen.get(*path).is_some_and(|seen| seen.is(*mount))) {
         None => Ok(()),
         Some((path, _)) => Err(format!("`{}` is not protected, because its mount is missing", said(path))),
     }
 }
 
 /// Decodes a path of `mountinfo`, in which blanks, line ends and backslashes are three octal digits.
-fn unescaped(text: &[u8]) -> PathBuf {
+pub(super) fn unescaped(text: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, more)) = rest.split_first() {
         let digits = more.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());

@@ -38,6 +38,8 @@ pub use inspect::{Surveyed, survey};
 pub use orders::{NotStarted, TaskStatus};
 pub use plan::{Due, Plan, Timing};
 pub use problem::Problem;
+#[doc(hidden)]
+pub use read::task_in;
 pub use runner::{Runner, TaskRun};
 pub use scheduler::{Scheduler, SchedulerError, Tasks};
 pub use task::{Gate, Task, When};

@@ -86,6 +86,16 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
     }
 }
 
+/// Parses the text of a task file, for tests with arbitrary text.
+///
+/// # Errors
+///
+/// Fails with the problems of the file.
+#[doc(hidden)]
+pub fn task_in(id: &TaskId, text: &str) -> Result<Task, Vec<Problem>> {
+    read(id, text, None, Tz::UTC).map(|read| read.task)
+}
+
 /// Splits a text into the front matter, between two lines of three dashes, and the rest.
 fn split(text: &str) -> Result<(Option<&str>, &str), Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -7,8 +7,8 @@ use crate::{
     engine::{Agent, AgentEvents, Authorization, Delivery, Engine, Error, Inbox, NoEvent, Notification, Ticket},
     kernel::{Check, Refusal},
     model::{
-        Action, AgentId, Effect, Event, Origin, Permission, PermissionRequest, ProcessEvent, ProcessExit, ProcessId,
-        RequestId, Resolution, Scope, camel_case,
+        Action, Effect, Event, Origin, Permission, PermissionRequest, ProcessEvent, ProcessExit, ProcessId, RequestId,
+        Resolution, Scope, camel_case,
     },
 };
 
@@ -231,8 +231,7 @@ impl AgentPart {
                 Delivery::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, self.why_nobody()?)),
             };
         };
-        self.same_owner(to)?;
-        Ok(self.engine.message(to, Some(self.agent.id()), &message.text).await?)
+        Ok(self.agent.message(to, &message.text).await?)
     }
 
     fn why_nobody(&self) -> Result<&'static str, Error> {
@@ -241,15 +240,6 @@ impl AgentPart {
         } else {
             "a background agent has no user: write to a foreground agent, with `agentId`"
         })
-    }
-
-    /// Rejects a message to an agent of another owner. Neither permissions nor text cross owners.
-    fn same_owner(&self, to: &AgentId) -> Result<(), Error> {
-        let (own, other) = (self.agent.profile()?, self.engine.agent(to)?.profile()?);
-        if own.owner == other.owner {
-            return Ok(());
-        }
-        Err(Refusal::OtherOwner { agent: to.clone(), owner: own.owner.clone() }.into())
     }
 
     fn policy_updated(&mut self) -> Option<ToAgent> {

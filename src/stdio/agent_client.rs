@@ -1,5 +1,7 @@
 //! The client of an agent: it carries out the agent's messages, and has the agent's news.
 
+#[cfg(feature = "sandbox")]
+use crate::engine::process_order::Runner;
 use crate::engine::{Agent, Engine};
 
 use super::{
@@ -31,6 +33,12 @@ impl AgentClient {
     pub fn new(agent: Agent) -> AgentClient {
         let engine = agent.engine();
         AgentClient { part: AgentPart::one_of_several(engine.clone(), agent), engine }
+    }
+
+    /// Returns this client with a runner that starts long-running processes.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn with_runner(self, runner: std::sync::Arc<dyn Runner>) -> AgentClient {
+        AgentClient { part: self.part.with_runner(Some(runner)), ..self }
     }
 
     /// Returns the first message.

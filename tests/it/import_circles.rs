@@ -208,14 +208,49 @@ fn read_files(directory: &Path, place: &Module, texts: &mut BTreeMap<Module, Str
     }
 }
 
+fn package(source: &str) -> Package {
+    let mut texts = BTreeMap::new();
+    read_files(&Path::new(ROOT).join(source), &Module::new(), &mut texts);
+    Package::new(texts)
+}
+
+/// The folders and files of the classifier, from the one that imports none of the others to the one that may import
+/// all of them.
+const LAYERS_OF_THE_CLASSIFIER: [&str; 5] = ["word", "syntax", "interpreter", "programs", "evaluator"];
+
+#[test]
+fn the_layers_of_the_classifier_import_lower_layers_only() {
+    let package = package("crates/bestow-command/src");
+    let layer = |module: &Module| {
+        LAYERS_OF_THE_CLASSIFIER.iter().position(|layer| Some(*layer) == module.first().map(String::as_str))
+    };
+    let mut checked = 0;
+    for (module, code) in &package.files {
+        let Some(own) = layer(module) else { continue };
+        for imported in package.imports(module, code) {
+            checked += 1;
+            assert!(
+                layer(&imported).is_none_or(|other| other <= own),
+                "{} imports {}",
+                module.join("::"),
+                imported.join("::")
+            );
+        }
+    }
+    assert!(checked > 100, "the layers import something: {checked}");
+}
+
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    for source in
-        ["src", "crates/bestow-cli/src", "crates/bestow-hosts/src", "crates/bestow-http/src", "crates/bestow-mcp/src"]
-    {
-        let mut texts = BTreeMap::new();
-        read_files(&Path::new(ROOT).join(source), &Module::new(), &mut texts);
-        let package = Package::new(texts);
+    for source in [
+        "src",
+        "crates/bestow-cli/src",
+        "crates/bestow-command/src",
+        "crates/bestow-hosts/src",
+        "crates/bestow-http/src",
+        "crates/bestow-mcp/src",
+    ] {
+        let package = package(source);
         let names = |circle: Vec<Module>| circle.iter().map(|file| file.join("::")).collect::<Vec<_>>().join(", ");
         let circles: Vec<_> = package.circles().into_iter().map(names).collect();
         assert!(circles.is_empty(), "files of {source} import each other in a circle:\n{}", circles.join("\n"));

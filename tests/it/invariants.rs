@@ -178,3 +178,47 @@ fn the_writer_lock_is_taken_in_one_file_only() {
         assert_eq!(takes, expected, "{}: once for work, once for ending", path.display());
     }
 }
+
+const CLASSIFIER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/bestow-command/src");
+
+/// Only `word.rs` names the characters that stand for gaps in the text of a word.
+#[test]
+fn gaps_in_words_are_named_in_one_file_only() {
+    let signs = ["\\u{1}", "\\u{2}", "\\u{3}"];
+    let texts = sources(Path::new(CLASSIFIER));
+    assert!(
+        texts.iter().any(|(path, text)| path.ends_with("src/word.rs") && signs.iter().all(|sign| text.contains(sign)))
+    );
+    for (path, text) in texts.iter().filter(|(path, _)| !path.ends_with("src/word.rs")) {
+        assert!(!signs.iter().any(|sign| text.contains(sign)), "{}", path.display());
+    }
+}
+
+/// The longest function of the classifier, in lines.
+const LONGEST_FUNCTION: usize = 60;
+
+#[test]
+fn functions_of_the_classifier_are_short() {
+    let mut long = Vec::new();
+    let mut functions = 0;
+    for (path, text) in sources(Path::new(CLASSIFIER)) {
+        let mut open: Option<(usize, usize)> = None;
+        for (at, line) in text.lines().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let signature = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+            let signature = signature.trim_start_matches("pub ").trim_start_matches("const ");
+            if signature.starts_with("fn ") && open.is_none() {
+                functions += 1;
+                open = (!line.ends_with('}') && !line.ends_with(';')).then_some((at, indent));
+            }
+            if let Some((start, _)) = open.filter(|(_, outer)| line.trim_start() == "}" && indent == *outer) {
+                open = None;
+                if at + 1 - start > LONGEST_FUNCTION {
+                    long.push(format!("{}:{}: {} lines", path.display(), start + 1, at + 1 - start));
+                }
+            }
+        }
+    }
+    assert!(functions > 500, "{functions}");
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}

@@ -26,6 +26,8 @@ mod decision;
 mod engine;
 mod findings;
 mod fs;
+#[cfg(all(feature = "cli", feature = "http"))]
+mod fuzzed;
 mod guards;
 #[cfg(feature = "http")]
 mod hosts;

@@ -38,7 +38,7 @@ pub(crate) use program_args::ProgramCommand;
 pub(crate) use remote_args::RemoteArgs;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
 pub(crate) use server_args::{
-    CreateArgs, DashboardArgs, DemoArgs, NewRole, NoteArgs, ServeArgs, ServerCommand, TokenArgs, TokenPart,
+    CreateArgs, DashboardArgs, DemoArgs, NewRole, NoteArgs, ServeArgs, ServerCommand, ShareArgs, TokenArgs, TokenPart,
 };
 pub(crate) use state_args::{KeepArgs, StateCommand, WatchArgs};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};

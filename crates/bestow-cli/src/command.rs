@@ -16,17 +16,16 @@ use crate::{
     own_engine, signals, suggest,
 };
 
-/// The time limit where none is named: a person at a terminal ends a command, and a program passes `--timeout`.
-const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The time limit where neither the file nor the command line names one.
+const LONG: Duration = Duration::from_secs(60 * 60);
 
 /// Runs the command, with the input and output of this process.
 pub(crate) fn exec(args: &ExecArgs) -> Result<Exit, Exit> {
     let domains = args.scope.domains()?;
     as_agent(&args.scope, args.state.as_deref(), async |engine, agent, profile, settings| {
         let mut limits = profile.limits().clone();
-        limits.time = LONG;
         args.limits.iter().for_each(|limit| limit.set_in(&mut limits));
-        limits.time = args.timeout.unwrap_or(limits.time);
+        limits.time = args.timeout.or(limits.time).or(Some(LONG));
         let sandbox = Sandbox::with_this_program().map_err(Exit::failed)?;
         let mut words = args.words.iter().cloned();
         let command = Command::new(words.next().unwrap_or_default()).args(words).inheriting();

@@ -30,6 +30,7 @@ mod mcp;
 mod own_engine;
 mod path;
 mod persist;
+mod program;
 mod pump;
 mod remote;
 mod serve;
@@ -114,6 +115,7 @@ fn policy(command: PolicyCommand) -> Result<Exit, Exit> {
         PolicyCommand::CheckConfig(args) => check_config::check_config(args)?,
         PolicyCommand::Protected { config } => decide::protected(config)?,
         PolicyCommand::Classify(args) => classify::classify(&args)?,
+        PolicyCommand::Program { name, form } => program::program(&name, form.form())?,
         PolicyCommand::Tools { config, form } => tools::list(config, form.form())?,
         PolicyCommand::Path { jsonl: _ } => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     })

@@ -40,7 +40,15 @@ pub(crate) fn approve(args: &AdminRequest, file: &Path) -> Result<Exit, Exit> {
     let approval = approval(&request, by)?;
     let scope = Some(if request.asks_about_action() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
-    let answer = AdminCommand::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
+    let answer = AdminCommand::Answer {
+        request: request.id.to_string(),
+        verdict,
+        scope,
+        feedback,
+        permissions: None,
+        instead: None,
+        by,
+    };
     let kept = file.keep_at_first(&approval).map_err(Exit::failed)?;
     let lines = match answered(args, &answer, Lasting::InTheFile) {
         Ok(lines) => lines,

@@ -12,17 +12,18 @@ use std::{
 
 use bestow::{Engine, sandbox::Sandbox};
 use bestow_http::{
-    AllowedHosts, Limits, Options, Server,
+    AllowedHosts, Limits, Options, Server, SocketServer,
     credentials::{CredentialFile, Credentials},
     router,
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::{
     args::ServeArgs,
     exit::Exit,
     head_notes::Unnoted,
-    server_files::{SERVER_FILE, remove_page},
+    server_files::{SERVER_FILE, SERVER_SOCKET, remove_page},
     signals,
 };
 
@@ -79,28 +80,46 @@ async fn served(
     // Without a sandbox, a run whose bots are confined does not start, and says so.
     options.sandbox = Sandbox::with_this_program().ok();
     options.trail = Some(args.state.clone());
+    if let Some(count) = args.shares.requests_per_second {
+        options.requests_per_second = count;
+    }
+    if let Some(count) = args.shares.connections_per_credential {
+        options.connections_per_credential = count.get().into();
+    }
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
+    let socket = socket(&args.state)?;
+    let to_socket = std::path::absolute(args.state.join(SERVER_SOCKET)).map_err(Exit::failed)?;
     // The links of an earlier server are not valid any more.
     remove_page(&args.state);
     // `bestow dashboard` finds the server by this file.
-    let _found = Ready::tell(&url, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
-    let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, file));
+    let _found = Ready::tell(&url, &to_socket, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
+    let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, &to_socket, file));
     let _ready = ready.transpose().map_err(Exit::failed)?;
     notify("READY=1");
     begin(&url, engine)?;
     if let Exit::Failed(why) = Exit::print(&format!("listening on {url}\n")) {
         return Err(Exit::Failed(why));
     }
-    let ending = async {
+    let (end, mut ended) = watch::channel(());
+    let ending = async move {
         stop.await;
         notify("STOPPING=1");
         // The open sockets are told, and what waits stays stored.
         engine.shutdown().await;
+        drop(end);
     };
-    server.serve(router, ending).await;
+    let socket_ending = async move { while ended.changed().await.is_ok() {} };
+    tokio::join!(server.serve(router.clone(), ending), socket.serve(router, socket_ending));
     remove_page(&args.state);
     Ok(Exit::Done)
+}
+
+/// Listens on the socket in the state directory. The engine runs there, so no other server does.
+fn socket(state: &Path) -> Result<SocketServer, Exit> {
+    let path = state.join(SERVER_SOCKET);
+    SocketServer::at(&path, Limits::default())
+        .map_err(|why| Exit::failed(format_args!("the socket {} cannot be made: {why}", path.display())))
 }
 
 async fn listen(args: &ServeArgs) -> Result<Server, Exit> {
@@ -122,8 +141,9 @@ fn allowed(args: &ServeArgs) -> AllowedHosts {
 struct Ready(PathBuf);
 
 impl Ready {
-    fn tell(url: &str, file: &Path) -> io::Result<Ready> {
-        write_whole(file, &format!("{}\n", json!({ "url": url, "pid": std::process::id() })))?;
+    fn tell(url: &str, socket: &Path, file: &Path) -> io::Result<Ready> {
+        let told = json!({ "url": url, "socket": socket.to_str(), "pid": std::process::id() });
+        write_whole(file, &format!("{told}\n"))?;
         Ok(Ready(file.to_owned()))
     }
 }
@@ -143,6 +163,8 @@ impl Drop for Ready {
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut next = path.as_os_str().to_owned();
     next.push(format!(".{}", std::process::id()));
+    // A process with this id was killed while it wrote. In a container, every server has the same id.
+    let _ = fs::remove_file(&next);
     let written = fs::File::create_new(&next).and_then(|mut file| file.write_all(text.as_bytes()));
     let named = written.and_then(|()| fs::rename(&next, path));
     named.map_err(|why| {

@@ -5,6 +5,9 @@ use std::{fs, path::Path};
 /// The file that has the address of the running server.
 pub(crate) const SERVER_FILE: &str = "server.json";
 
+/// The socket of the running server.
+pub(crate) const SERVER_SOCKET: &str = "server.sock";
+
 /// The page that leads the browser to the dashboard. The secret of a link does not belong on a command line, which
 /// other users can read.
 pub(crate) const PAGE: &str = "dashboard.html";

@@ -137,6 +137,8 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
                 state.display()
             ))))
         }
+        // The credentials are there already, so the directory was not named by mistake.
+        Ok(None) if matches!(order, AdminCommand::Credential { .. }) => alone(state, order, lasting),
         Ok(None) => {
             is_state()?;
             alone(state, order, lasting)
@@ -165,7 +167,7 @@ fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, 
     let store = store(state, order)?;
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
-        let engine = Engine::restore(None, clock, paths, store).await.map_err(Exit::failed)?;
+        let engine = Engine::restore_between(clock, paths, store).await.map_err(Exit::failed)?;
         let reply = match lasting {
             Lasting::ByItself => control::carry_out_and_end(&engine, order.clone()).await,
             Lasting::InTheFile => control::carry_out(&engine, order.clone()).await,

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use bestow::{
     PolicyFile,
-    event::Timestamp,
+    control::AdminCommand,
+    event::{CredentialChange, CredentialEvent, Timestamp},
     host::{Clock as _, SystemClock},
     text::Escaped,
     user::ApproverId,
@@ -13,32 +14,51 @@ use bestow_http::credentials::{Credential, CredentialFile, Issued, NewCredential
 use serde_json::json;
 
 use crate::{
-    args::{CreateArgs, Form, NewRole, TokenArgs, TokenPart},
+    args::{CreateArgs, Form, NewRole, TokenArgs, TokenPart, user_name},
     exit::Exit,
+    state::{Lasting, lines},
 };
 
 /// Carries out a command about credentials.
 pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
     let file = CredentialFile::in_directory(&args.state);
     let now = SystemClock::new().now().map_err(Exit::failed)?;
-    let form = args.form();
+    let (form, state) = (args.form(), &args.state);
     Ok(match &args.part {
         TokenPart::Create(args) => {
             let new = new(args, now)?;
             warn_of_unknown(&new.role, &args.policy.config);
             let issued = file.create(new, now).map_err(Exit::failed)?;
+            record(state, &issued.credential, CredentialEvent::Created);
             shown_once(&issued, form)
         }
-        TokenPart::Rotate { id } => shown_once(&file.rotate(id, now).map_err(Exit::failed)?, form),
+        TokenPart::Rotate { id } => {
+            let issued = file.rotate(id, now).map_err(Exit::failed)?;
+            record(state, &issued.credential, CredentialEvent::Rotated);
+            shown_once(&issued, form)
+        }
         TokenPart::List => list(&file.list().map_err(Exit::failed)?, now, form),
         TokenPart::Revoke { id } => {
             let revoked = file.revoke(id, now).map_err(Exit::failed)?;
+            record(state, &revoked, CredentialEvent::Revoked);
             match form {
                 Form::Json => Exit::print(&format!("{}\n", json!(revoked))),
                 Form::Text => Exit::print(&format!("The credential {id} ({}) is revoked.\n", revoked.role)),
             }
         }
     })
+}
+
+/// Records a change in the audit trail: through the engine that runs on the directory, or in an engine of its own. The
+/// change is in force already, so a trail that cannot be written is named on standard error.
+fn record(state: &Path, credential: &Credential, change: CredentialEvent) {
+    let recorded = user_name("USER").and_then(|by| {
+        let CredentialChange { credential, change, holder, name, .. } = credential.changed(change, None, "cli".into());
+        lines(state, &AdminCommand::Credential { credential, change, holder, name, by }, Lasting::ByItself)
+    });
+    if let Err(Exit::Denied(why) | Exit::Failed(why) | Exit::Usage(why)) = recorded {
+        eprintln!("bestow: note: the change is in force, but the audit trail does not record it: {why}");
+    }
 }
 
 /// Warns on standard error if the policy file does not know the holder. The credential is created all the same: agents

@@ -3,295 +3,56 @@
 //! Both kinds are checked against their own examples when they are created. Neither kind can lower a destructive tier:
 //! the classifier searches for destruction before it proves anything, whatever a person has added.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use crate::values::{CommandRules, Escaped, Raise, SafeAddition};
-
-use super::{
-    answer::Classification,
-    classifier::Classifier,
-    judge::{self, Verdict},
-    options::{Options, Reading},
-    tier::{Profile, Tier},
-    walk::Arg,
+use crate::{
+    custom_form::CustomForm,
+    tier::Tier,
+    values::{CommandRules, Raise},
+    verdict::Verdict,
+    word::Word,
 };
-
-/// The reason why an addition is refused. Each variant names the program and, if there is one, the example.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the reader of each file explains every reason")]
-pub enum InvalidAddition {
-    /// A name that contains other characters than letters, digits, `.`, `_`, `+` and `-`, or that starts with `-`.
-    Program(String),
-    /// A program that runs other programs or code. No form of such a program is read-only.
-    RunsOthers(String),
-    /// An option that does not start with `-`, or a subcommand that does. The fields are the program and the word.
-    Word(String, String),
-    /// A rule without an example that must match, or without an example that must not match.
-    NoExample(String),
-    /// An example whose tier contradicts its list.
-    Example {
-        /// The program of the addition.
-        program: String,
-        /// The example.
-        example: String,
-        /// True if the example is listed in `match`, false if it is listed in `not_match`.
-        matches: bool,
-        /// The tier that the classifier gave the example.
-        tier: Tier,
-        /// The classifier's reason for this tier.
-        reason: String,
-    },
-    /// An example that has the expected tier even without the addition. Such an example proves nothing.
-    ProvesNothing {
-        /// The program of the addition.
-        program: String,
-        /// The example.
-        example: String,
-        /// The tier of the example without the addition.
-        tier: Tier,
-    },
-    /// A raise to the tier `safe`, which raises nothing.
-    NotRaised(String),
-    /// More than 256 additions of a kind, or more than 256 words in one addition.
-    TooMany(String),
-}
-
-impl fmt::Display for InvalidAddition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidAddition::Program(name) => write!(f, "`{}` is not the bare name of a program", Escaped(name)),
-            InvalidAddition::RunsOthers(name) => {
-                write!(f, "`{name}` runs other programs or code and cannot be declared safe")
-            }
-            InvalidAddition::Word(name, word) => {
-                write!(f, "`{}` is not an option or subcommand of `{name}`", Escaped(word))
-            }
-            InvalidAddition::NoExample(name) => {
-                write!(f, "`{name}` needs an example in `match` and one in `not_match`")
-            }
-            InvalidAddition::Example { program, example, matches, tier, reason } => {
-                let (list, example) = (if *matches { "match" } else { "not_match" }, Escaped(example));
-                write!(f, "`{example}` stands in `{list}` of `{program}` and comes out {tier}: {}", Escaped(reason))
-            }
-            InvalidAddition::ProvesNothing { program, example, tier } => {
-                let example = Escaped(example);
-                write!(f, "`{example}` stands in `match` of `{program}` and is {tier} without it: it shows nothing")
-            }
-            InvalidAddition::NotRaised(name) => write!(f, "`{name}` can be raised to dangerous or destructive only"),
-            InvalidAddition::TooMany(name) => {
-                write!(
-                    f,
-                    "`{}` is beyond {MAX_ROWS} rules of a kind, or has more than {MAX_WORDS} words",
-                    Escaped(name)
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for InvalidAddition {}
-
-/// The addition of [`CommandRules`] that an error belongs to, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "there are two kinds of additions")]
-pub enum Row {
-    /// The index of an addition that declares a program read-only.
-    Safe(usize),
-    /// The index of a raise.
-    Raise(usize),
-}
-
-/// Limits the number of rows of each kind, because each command is compared with every row.
-const MAX_ROWS: usize = 256;
-/// Limits the number of words and examples of one row.
-const MAX_WORDS: usize = 256;
 
 /// Checked custom rules. Clones share their rows.
 #[derive(Clone, Debug, Default)]
 pub struct Additions {
-    safe: Arc<[Safe]>,
+    safe: Arc<[CustomForm]>,
     raises: Arc<[Raise]>,
 }
 
-#[derive(Clone, Debug)]
-struct Safe {
-    program: String,
-    subcommand: Vec<String>,
-    flags: String,
-    operands: bool,
-}
-
 impl Additions {
-    /// Checks additions together, each with its own examples.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first addition that is malformed or contradicts its own examples.
-    pub fn new(safe: Vec<SafeAddition>, raises: Vec<Raise>) -> Result<Self, InvalidAddition> {
-        let rules = CommandRules { profile: Profile::Default, safe, raises };
-        match Self::check(&rules).into_iter().next() {
-            Some((_, why)) => Err(why),
-            None => Self::of(&rules),
-        }
-    }
-
-    /// Returns every mistake in the additions of `rules`: in their form or, if every form is valid, in their examples.
-    pub fn check(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
-        let wrong = malformed(rules);
-        match Self::of(rules) {
-            Ok(additions) if wrong.is_empty() => additions.against_examples(rules),
-            _ => wrong,
-        }
-    }
-
-    /// Builds the additions of `rules` without running their examples.
-    pub(super) fn of(rules: &CommandRules) -> Result<Self, InvalidAddition> {
-        if let Some((_, why)) = malformed(rules).into_iter().next() {
-            return Err(why);
-        }
-        let rows = rules.safe.iter().map(|addition| Safe {
-            program: addition.program.clone(),
-            subcommand: addition.subcommand.clone(),
-            flags: addition.flags.join(" "),
-            operands: addition.operands,
-        });
-        Ok(Additions { safe: rows.collect(), raises: rules.raises.iter().cloned().collect() })
-    }
-
-    fn against_examples(self, rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
-        let with = Classifier::new(Profile::Default).with_additions(self.clone());
-        let mut wrong = Vec::new();
-        for (index, row) in rules.safe.iter().enumerate() {
-            let without = Classifier::new(Profile::Default).with_additions(self.without(index));
-            let example = Examples { program: &row.program, matches: &row.matches, not_matches: &row.not_matches };
-            let found = example.wrong(&with, Some(&without), |tier| tier == Tier::Safe);
-            wrong.extend(found.into_iter().map(|why| (Row::Safe(index), why)));
-        }
-        for (index, row) in rules.raises.iter().enumerate() {
-            let example = Examples { program: &row.program, matches: &row.matches, not_matches: &row.not_matches };
-            // A raise to a tier that the command already has permits nothing new. Therefore it need not prove its
-            // effect.
-            let found = example.wrong(&with, None, |tier| tier >= row.tier);
-            wrong.extend(found.into_iter().map(|why| (Row::Raise(index), why)));
-        }
-        wrong
+    /// Builds the additions of `rules`, whose form was checked.
+    pub(crate) fn of_valid(rules: &CommandRules) -> Self {
+        let rows = rules.safe.iter().map(CustomForm::of);
+        Additions { safe: rows.collect(), raises: rules.raises.iter().cloned().collect() }
     }
 
     /// Returns the additions without the read-only row at index `left_out`.
-    fn without(&self, left_out: usize) -> Additions {
+    pub(crate) fn without(&self, left_out: usize) -> Additions {
         let others = self.safe.iter().enumerate().filter(|(index, _)| *index != left_out);
         Additions { safe: others.map(|(_, row)| row.clone()).collect(), raises: Arc::clone(&self.raises) }
     }
 
     /// Returns the rule by which a command is read-only, if a matching row was added.
-    pub(super) fn proves(&self, name: &str, rest: &[Arg]) -> Option<String> {
-        let fits = |row: &&Safe| row.program == name && row.fits(rest);
+    pub(crate) fn proves(&self, name: &str, rest: &[Word]) -> Option<String> {
+        let fits = |row: &&CustomForm| row.program == name && row.fits(rest);
         self.safe.iter().find(fits).map(|row| format!("`{}` was added as only reading in this form", row.program))
     }
 
     /// Returns true if some use of the program was raised to destructive.
-    pub(super) fn may_destroy(&self, name: &str) -> bool {
+    pub(crate) fn may_destroy(&self, name: &str) -> bool {
         self.raises.iter().any(|raise| raise.tier == Tier::Destructive && raise.program == name)
     }
 
     /// Returns the tier and rule of the highest raise that matches a command, if there is one.
-    pub(super) fn raise(&self, args: &[Arg]) -> Option<Verdict> {
+    pub(crate) fn raise(&self, args: &[Word]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
-        let name = judge::basename(&program.text);
+        let name = crate::values::base_name(program.text());
         let fits = |raise: &&Raise| {
-            raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text == *word))
+            raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text() == *word))
         };
         let raise = self.raises.iter().filter(fits).max_by_key(|raise| raise.tier)?;
         let rule = format!("`{}` was raised by an added rule", raise.program);
         Some(Verdict { tier: raise.tier, rule: rule.into() })
     }
-}
-
-/// The examples of one addition.
-struct Examples<'r> {
-    program: &'r str,
-    matches: &'r [String],
-    not_matches: &'r [String],
-}
-
-impl Examples<'_> {
-    /// Returns every example that has the wrong tier, or that has the right tier even without the addition.
-    fn wrong(
-        &self,
-        with: &Classifier,
-        without: Option<&Classifier>,
-        fits: impl Fn(Tier) -> bool,
-    ) -> Vec<InvalidAddition> {
-        let examples =
-            self.matches.iter().map(|one| (one, true)).chain(self.not_matches.iter().map(|one| (one, false)));
-        let wrong = |(example, matches): (&String, bool)| {
-            let (program, example) = (self.program.to_owned(), example.to_owned());
-            let Classification { tier, reason, .. } = with.classify(&example);
-            if fits(tier) != matches {
-                return Some(InvalidAddition::Example { program, example, matches, tier, reason });
-            }
-            let tier = without.filter(|_| matches)?.classify(&example).tier;
-            fits(tier).then_some(InvalidAddition::ProvesNothing { program, example, tier })
-        };
-        examples.filter_map(wrong).collect()
-    }
-}
-
-impl Safe {
-    fn fits(&self, rest: &[Arg]) -> bool {
-        let subcommand = self.subcommand.len();
-        let named = rest.len() >= subcommand
-            && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text == *wanted);
-        let reading = Reading { flags: &self.flags, stop_at_operand: false, inert: false };
-        named
-            && Options::read(rest.get(subcommand..).unwrap_or_default(), reading)
-                .is_ok_and(|options| self.operands || options.operands.is_empty())
-    }
-}
-
-fn check_safe(index: usize, addition: &SafeAddition) -> Result<(), InvalidAddition> {
-    let lists = [&addition.subcommand[..], &addition.flags, &addition.matches, &addition.not_matches];
-    check_size(index, &addition.program, lists)?;
-    check_program(&addition.program, &addition.matches, &addition.not_matches)?;
-    if judge::runs_text(&addition.program, &[]) {
-        return Err(InvalidAddition::RunsOthers(addition.program.clone()));
-    }
-    let bad_flag = addition
-        .flags
-        .iter()
-        .find(|flag| !flag.starts_with('-') || flag.len() < 2 || flag.contains(char::is_whitespace));
-    let bad_word = addition.subcommand.iter().find(|word| word.starts_with('-') || word.is_empty());
-    match bad_flag.or(bad_word) {
-        Some(word) => Err(InvalidAddition::Word(addition.program.clone(), word.clone())),
-        None => Ok(()),
-    }
-}
-
-fn check_raise(index: usize, raise: &Raise) -> Result<(), InvalidAddition> {
-    check_size(index, &raise.program, [&raise.words, &raise.matches, &raise.not_matches, &[]])?;
-    check_program(&raise.program, &raise.matches, &raise.not_matches)?;
-    if raise.tier == Tier::Safe { Err(InvalidAddition::NotRaised(raise.program.clone())) } else { Ok(()) }
-}
-
-/// Returns every row with an invalid form.
-fn malformed(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
-    let safe = rules.safe.iter().enumerate().map(|(index, row)| (Row::Safe(index), check_safe(index, row)));
-    let raises = rules.raises.iter().enumerate().map(|(index, row)| (Row::Raise(index), check_raise(index, row)));
-    safe.chain(raises).filter_map(|(row, checked)| checked.err().map(|why| (row, why))).collect()
-}
-
-fn check_size(index: usize, name: &str, lists: [&[String]; 4]) -> Result<(), InvalidAddition> {
-    let words: usize = lists.iter().map(|list| list.len()).sum();
-    if index < MAX_ROWS && words <= MAX_WORDS { Ok(()) } else { Err(InvalidAddition::TooMany(name.into())) }
-}
-
-fn check_program(name: &str, matches: &[String], not_matches: &[String]) -> Result<(), InvalidAddition> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
-    if name.is_empty() || name.starts_with('-') || !name.bytes().all(plain) {
-        return Err(InvalidAddition::Program(name.into()));
-    }
-    if matches.is_empty() || not_matches.is_empty() {
-        return Err(InvalidAddition::NoExample(name.into()));
-    }
-    Ok(())
 }

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::values::{CommandRules, SensitiveName, Spoken, Tools};
-
-use super::{
-    addition::{Additions, InvalidAddition},
-    answer::{Classification, Span},
-    judge::{Input, basename, is_known},
+use crate::{
+    addition::Additions,
+    addition_check::InvalidAddition,
+    classification::Classification,
+    evaluator::{self, Programs},
+    interpreter::Interpreter,
+    rules::Rules,
     shape::Shape,
+    span::Span,
     spelling::{GIVEN, quoted},
     syntax,
     tier::{Profile, Tier},
-    tool,
-    walk::Walker,
+    tool::{sensitive, words_in},
+    values::{CommandRules, SensitiveName, Spoken, Tools, base_name},
 };
 
 /// The longest text that can be proven safe, in characters.
@@ -31,8 +33,7 @@ const MAX_SAFE_CHARS: usize = 10_000;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
-    profile: Profile,
-    additions: Additions,
+    rules: Rules,
     /// The sensitive names in addition to the built-in ones.
     sensitive: Arc<[SensitiveName]>,
     tools: Arc<Tools>,
@@ -44,12 +45,12 @@ const MAX_BEHIND: usize = 64;
 impl Classifier {
     /// Creates a classifier with the built-in rules.
     pub fn new(profile: Profile) -> Self {
-        Classifier { profile, ..Classifier::default() }
+        Classifier { rules: Rules { profile, ..Rules::default() }, ..Classifier::default() }
     }
 
     /// Returns this classifier with custom rules. These rules were checked when they were created.
     pub fn with_additions(self, additions: Additions) -> Self {
-        Classifier { additions, ..self }
+        Classifier { rules: Rules { additions, ..self.rules }, ..self }
     }
 
     /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
@@ -81,15 +82,11 @@ impl Classifier {
     /// Returns this classifier with the strict profile.
     #[doc(hidden)]
     pub fn strictly(&self) -> Classifier {
-        Classifier { profile: Profile::Strict, ..self.clone() }
+        Classifier { rules: Rules { profile: Profile::Strict, ..self.rules.clone() }, ..self.clone() }
     }
 
     pub(super) fn profile(&self) -> Profile {
-        self.profile
-    }
-
-    pub(super) fn additions(&self) -> &Additions {
-        &self.additions
+        self.rules.profile
     }
 
     /// Returns the tier of a command line: the tier of the strictest part that may run.
@@ -106,7 +103,7 @@ impl Classifier {
             variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
         };
         let judged = besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)));
-        let mut behind = besides.values().flat_map(tool::words_in);
+        let mut behind = besides.values().flat_map(words_in);
         let line = |words: String| self.classify(&format!("{text} {words}"));
         let mut judged = behind.by_ref().take(MAX_BEHIND).map(line).fold(judged, Classification::and);
         if behind.next().is_some() {
@@ -119,7 +116,7 @@ impl Classifier {
     /// are only added for a program on some list. For any other program they make no difference.
     #[doc(hidden)]
     pub fn classify_program(&self, path: &str) -> Classification {
-        let words = if is_known(basename(path)) { " $words" } else { "" };
+        let words = if evaluator::is_known(base_name(path)) { " $words" } else { "" };
         self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
     }
 
@@ -146,64 +143,62 @@ impl Classifier {
     /// Returns the work that following a line takes, in units that do not depend on the machine.
     #[cfg(test)]
     pub(super) fn work(&self, text: &str) -> usize {
-        let mut walker = Walker::new(self, text);
-        walker.walk(syntax::parse(text), None);
-        walker.work()
+        let programs = Programs::new(&self.rules);
+        let mut interpreter = Interpreter::new(&programs, text);
+        interpreter.run_script(syntax::parse(text), None);
+        interpreter.budget.work()
     }
 
     /// Returns the classification, and the number of steps that the parser took.
     pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
         let parsed = syntax::parse(text);
         let whole = Span { start: 0, end: text.len() };
-        let mut walker = Walker::new(self, text);
+        let programs = Programs::new(&self.rules);
+        let mut interpreter = Interpreter::new(&programs, text);
         let (understood, steps) = (parsed.understood(), parsed.steps);
         let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
         let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
         let shape = if understood { Shape::of_parsed(&parsed) } else { None };
-        walker.walk(parsed, None);
-        walker.run_traps();
+        interpreter.run_script(parsed, None);
+        interpreter.run_traps();
         if !understood {
-            walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });
-            walker.raw_search(text, whole);
+            interpreter.record_part(
+                Tier::Dangerous,
+                format!("not understood: {fault}"),
+                Span { start: at, end: text.len() },
+            );
+            interpreter.raw_search(text, whole);
         }
         if text.chars().nth(MAX_SAFE_CHARS).is_some() {
-            walker.note(Tier::Dangerous, "too long to be proven safe", whole);
+            interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
         }
-        self.search_statement(text, &mut walker, whole);
-        if understood && walker.parts.is_empty() && is_comment(text) {
+        search_statement(text, &mut interpreter, whole);
+        if understood && interpreter.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }
-        let named = walker.uses.settled();
-        (Classification { understood, named, ..Classification::of_parts(walker.parts, shape) }, steps)
-    }
-
-    /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
-    fn search_statement(&self, text: &str, walker: &mut Walker<'_>, whole: Span) {
-        let word = super::walk::Arg::literal(text.trim(), whole);
-        let verdict = walker.judge_sql("", &[word], &Input::Terminal);
-        if let Some(verdict) = verdict {
-            walker.note(verdict.tier, verdict.rule, whole);
-        }
+        let named = interpreter.uses.settled();
+        (Classification { understood, named, ..Classification::of_parts(interpreter.parts, shape) }, steps)
     }
 
     /// Returns the tier of reading a file, and the reason.
     #[doc(hidden)]
     pub fn reading(&self, path: &str) -> (Tier, &'static str) {
-        tool::reading(self.profile, path)
+        sensitive::reading(self.rules.profile, path)
     }
 
     /// Returns the tier of writing a file, and the reason.
     #[doc(hidden)]
     pub fn writing(&self, path: &str) -> (Tier, &'static str) {
-        tool::writing(path, &self.sensitive)
+        sensitive::writing(path, &self.sensitive)
     }
+}
 
-    /// Returns the tier of a tool call.
-    ///
-    /// The input of a declared or built-in tool says what the call does (`docs/tools.md`). An unknown tool is at least
-    /// dangerous, and so is an input with contradictory fields. A destructive command is found in any input.
-    pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
-        tool::classify(self, name, input)
+/// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
+fn search_statement(text: &str, interpreter: &mut Interpreter<'_>, whole: Span) {
+    let word = crate::word::Word::literal(text.trim(), whole);
+    let verdict = evaluator::statement(&[word]);
+    if let Some(verdict) = verdict {
+        interpreter.record_part(verdict.tier, verdict.rule, whole);
     }
 }
 
@@ -223,15 +218,4 @@ fn is_comment(text: &str) -> bool {
 /// ```
 pub fn classify(text: &str) -> Classification {
     Classifier::default().classify(text)
-}
-
-/// Returns the tier of a tool call, with the built-in rules of the default profile.
-///
-/// ```
-/// use bestow_command::{Tier, classify_tool};
-/// let call = classify_tool("write", &serde_json::json!({ "file_path": "src/index.ts" }));
-/// assert_eq!(call.tier, Tier::Safe);
-/// ```
-pub fn classify_tool(name: &str, input: &serde_json::Value) -> Classification {
-    Classifier::default().classify_tool(name, input)
 }

@@ -12,19 +12,33 @@
 
 #![forbid(unsafe_code)]
 
+mod about;
 mod addition;
-mod answer;
+mod addition_check;
+mod addition_examples;
+mod budget;
+mod classification;
 mod classifier;
+mod critical_paths;
+mod custom_form;
 mod destroy;
-mod judge;
+mod evaluator;
+mod interpreter;
+mod invocation;
 mod lang;
 mod line;
+mod named_uses;
 mod needs;
 mod obeys;
 mod options;
-mod overheard;
+mod part;
+mod place;
+mod predicates;
+mod programs;
+mod rules;
 mod safe;
 mod shape;
+mod span;
 mod spelling;
 mod syntax;
 #[cfg(test)]
@@ -33,22 +47,30 @@ mod tier;
 mod tool;
 mod undo;
 pub mod values;
-mod walk;
+mod variables;
+mod verdict;
 mod wildcard;
+mod word;
 
-pub use addition::{Additions, InvalidAddition, Row};
-pub use answer::{Classification, Part, Span};
-pub use classifier::{Classifier, classify, classify_tool};
+pub use about::{ProgramFacts, ProgramForm, known_programs};
+pub use addition::Additions;
+pub use addition_check::{InvalidAddition, Row};
+pub use classification::Classification;
+pub use classifier::{Classifier, classify};
+pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
+pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub use tool::built_in_tools;
+pub use tool::{built_in_tools, classify_tool};
 pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
-        needs::{NamedUses, bare_hosts, hosts_in},
+        named_uses::NamedUses,
+        needs::{bare_hosts, hosts_in},
+        programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,

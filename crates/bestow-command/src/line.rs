@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
-use super::{answer::Classification, classifier::Classifier, tier::Tier, values::StrictJson};
+use crate::{classification::Classification, classifier::Classifier, tier::Tier, values::StrictJson};
 
 /// The longest line that is read, in bytes. A real command fits, even with every letter escaped.
 const LONGEST: usize = 1 << 20;

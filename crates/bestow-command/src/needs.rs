@@ -6,186 +6,41 @@
 
 mod directories;
 pub(super) mod network;
+mod operand;
 mod roles;
 
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{
-    judge::{self, basename},
+use crate::needs::operand::{path, word, words};
+use crate::{
+    evaluator::{self, Evaluation},
+    interpreter::{Interpreter, is_free},
+    needs::operand::{Operand, is_pipe, is_unknown_path},
+    place::Place,
     safe,
-    walk::{Arg, HOME, Known, Place, SOMETHING, UNKNOWN, Walker, is_free},
+    values::{Access, Below, Named, base_name},
+    word::{Gaps, Word},
 };
-use crate::values::{Access, Below, Named};
 
-/// The limit of uses that one line may name. The uses of a longer line are not followed.
-const MAX_NAMED: usize = 500;
-
-/// The uses that a line names, in the order in which they were found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NamedUses {
-    /// The certain uses.
-    certain: Vec<Named>,
-    /// Words that may be paths, and other uncertain uses.
-    words: Vec<Named>,
-    /// True if there are more certain uses than are kept.
-    too_many: bool,
-    /// True if there are more uncertain uses than are kept.
-    too_many_words: bool,
-    /// True if the line reads a file whose path is unknown.
-    unknown: bool,
-    /// The hosts that variables name to programs that reach the network.
-    told: Vec<SmolStr>,
-    /// True if the line may run any command, for example the content of a file that it reads.
-    runs_anything: bool,
-}
-
-impl NamedUses {
-    /// Returns all uses, certain ones first.
-    pub fn iter(&self) -> impl Iterator<Item = &Named> {
-        self.certain.iter().chain(&self.words)
-    }
-
-    /// Returns the certain uses: those that the line names to a known program.
-    pub fn certain(&self) -> &[Named] {
-        &self.certain
-    }
-
-    /// Returns true if the line names more uses than are kept.
-    pub fn is_cut(&self) -> bool {
-        self.too_many || self.too_many_words
-    }
-
-    /// Returns true if the line has more certain uses than are kept.
-    pub fn uses_too_much(&self) -> bool {
-        self.too_many
-    }
-
-    /// Returns true if the line reads a file whose path is unknown.
-    pub fn reads_what_nobody_can_tell(&self) -> bool {
-        self.unknown
-    }
-
-    /// Records that the line was not followed to its end. It may use any resource.
-    pub(super) fn lose(&mut self) {
-        (self.too_many, self.too_many_words) = (true, true);
-    }
-
-    /// Records that more words may be run than were searched.
-    pub(super) fn lose_words(&mut self) {
-        self.too_many_words = true;
-    }
-
-    /// Adds the uses of another line that may be meant as well. They all become uncertain.
-    pub(super) fn join(&mut self, other: NamedUses) {
-        self.too_many_words |= other.is_cut();
-        for mut named in other.certain.into_iter().chain(other.words) {
-            if let Named::Path { certain, .. } | Named::Network { certain, .. } = &mut named {
-                *certain = false;
-            }
-            self.push(named);
-        }
-    }
-
-    /// Records a host that a variable names.
-    fn told_host(&mut self, host: SmolStr) {
-        if self.told.len() < MAX_NAMED {
-            self.told.push(host);
-        } else {
-            self.lose_words();
-        }
-    }
-
-    /// Records that the line may run any command, including the content of a file that it reads.
-    pub(super) fn run_anything(&mut self) {
-        self.runs_anything = true;
-    }
-
-    /// Returns the uses of a line that was followed to its end. Hosts of variables become uses if the line reaches the
-    /// network. Files that it reads become programs if it may run any command.
-    pub(super) fn settled(mut self) -> NamedUses {
-        let reaches = |one: &&Named| matches!(one, Named::Network { .. });
-        if self.iter().any(|one| reaches(&one)) {
-            let told = std::mem::take(&mut self.told);
-            told.into_iter().for_each(|host| self.push(Named::Network { host: Some(host), certain: false }));
-        }
-        if self.runs_anything {
-            let read = |one: &Named| match one {
-                Named::Path { access: Access::Read, text, pattern, below: Below::Nothing, certain: true } => {
-                    Some(Named::Program { text: text.clone(), pattern: pattern.clone() })
-                }
-                Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
-            };
-            let read: Vec<_> = self.certain.iter().filter_map(read).collect();
-            read.into_iter().for_each(|program| self.push(program));
-        }
-        self
-    }
-
-    /// Returns true if no further use is kept.
-    fn is_full(&self) -> bool {
-        self.too_many && self.too_many_words
-    }
-
-    fn reads_unknown(&mut self) {
-        self.unknown = true;
-    }
-
-    fn push(&mut self, new: Named) {
-        let is_word = match &new {
-            Named::Path { certain, .. } | Named::Network { certain, .. } => !certain,
-            Named::Program { .. } => true,
-        };
-        let (all, too_many) = match is_word {
-            true => (&mut self.words, &mut self.too_many_words),
-            false => (&mut self.certain, &mut self.too_many),
-        };
-        if *too_many || all.contains(&new) {
-            return;
-        }
-        if all.len() < MAX_NAMED {
-            all.push(new);
-        } else {
-            *too_many = true;
-        }
-    }
-}
-
-/// One word of a command as a path, before the directory of the line is put in front of it.
-#[derive(Clone, Debug)]
-struct Operand {
-    access: Access,
-    text: SmolStr,
-    pattern: Option<SmolStr>,
-    below: Below,
-    certain: bool,
-}
-
-impl Operand {
-    /// Creates an operand for a path that a program certainly uses in this way.
-    fn certain(access: Access, text: impl Into<SmolStr>, below: Below) -> Operand {
-        Operand { access, text: text.into(), pattern: None, below, certain: true }
-    }
-}
-
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Records the uses of running `args`.
-    pub(super) fn name_uses(&mut self, args: &[Arg]) {
-        let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
-        let guessing = self.overheard.is_guessing();
-        let name = basename(&program.text);
+    pub(super) fn name_uses(&mut self, args: &[Word]) {
+        let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
+        let guessing = self.shell.invocations.is_speculating();
+        let name = base_name(program.text());
         self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let is_judged = roles::only_says(name) || program.is_exact() && judge::wraps(name);
+        let is_judged = roles::only_says(name) || program.is_exact() && evaluator::wraps(name);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && self.only_reads(args);
         let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
-        if program.text.contains('/') {
+        if program.text().contains('/') {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));
         }
-        if judge::is_shell(name) || judge::runs_code(name) || matches!(name, "." | "source") {
+        if evaluator::is_shell(name) || evaluator::runs_code(name) || matches!(name, "." | "source") {
             self.name_programs(rest);
         }
         if !roles::only_says(name) {
@@ -195,19 +50,19 @@ impl Walker<'_> {
             operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
         }
         if !guessing && self.reads_what_is_unknown(name, rest) {
-            self.uses.reads_unknown();
+            self.shell.uses.reads_unknown();
         }
         if !guessing && roles::is_told_by_input(name, rest) {
-            return self.uses.lose();
+            return self.shell.uses.lose();
         }
-        let Some(moved) = directories::told(rest) else { return self.uses.lose() };
+        let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
         for operand in operands {
-            if self.uses.is_full() || !self.can_follow(moved.len()) {
+            if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
                 return;
             }
             let certain = operand.certain && !guessing;
             for elsewhere in &moved {
-                if self.uses.too_many_words {
+                if self.shell.uses.has_enough_words() {
                     break;
                 }
                 let there = directories::below(elsewhere, &operand);
@@ -218,24 +73,25 @@ impl Walker<'_> {
     }
 
     /// Records the words that may be program files which are run.
-    fn name_programs(&mut self, words: &[Arg]) {
-        for operand in words.iter().filter(|arg| !arg.text.starts_with('-')).filter_map(|arg| word(arg, Access::Read)) {
-            if self.uses.is_full() || is_no_file(&operand.text) {
+    fn name_programs(&mut self, words: &[Word]) {
+        for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
+        {
+            if self.shell.uses.is_full() || is_no_file(&operand.text) {
                 return;
             }
             let pattern = operand.pattern;
             for text in self.in_places(&operand.text) {
-                self.uses.push(Named::Program { text, pattern: pattern.clone() });
+                self.shell.uses.push(Named::Program { text, pattern: pattern.clone() });
             }
         }
     }
 
     /// Returns the path in each of the directories in which the line may run.
     fn in_places(&mut self, text: &SmolStr) -> Vec<SmolStr> {
-        if text.starts_with(['/', HOME]) {
+        if text.is_rooted() {
             return vec![written(text)];
         }
-        if !self.can_follow(self.scope.weight_of_places()) {
+        if !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return Vec::new();
         }
         let below = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
@@ -244,37 +100,37 @@ impl Walker<'_> {
             Place::At(base) => Some(below(base)),
             Place::Somewhere => None,
         };
-        let places = self.scope.places.iter().filter_map(at);
-        places.chain(self.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
+        let places = self.shell.scope.places.iter().filter_map(at);
+        places.chain(self.shell.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
-    fn reads_what_is_unknown(&self, name: &str, rest: &[Arg]) -> bool {
+    fn reads_what_is_unknown(&self, name: &str, rest: &[Word]) -> bool {
         if rest.iter().any(|arg| roles::hides_a_file(name, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }
         let by_role = roles::reads_operands(name);
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which words are file names. These words are checked one by one.
-        let is_relative = |arg: &Arg| !arg.text.starts_with(['-', '/', HOME]);
-        let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
+        let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
+        let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
-    fn only_reads(&self, args: &[Arg]) -> bool {
-        matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
+    fn only_reads(&self, args: &[Word]) -> bool {
+        matches!(safe::prove(args, self.rules, &self.shell.scope.places), safe::Proof::Reads(_))
     }
 
     /// Records that a redirection reads or writes a file.
-    pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
-        let certain = !self.overheard.is_guessing();
-        if let Some(host) = network::connection(&target.text) {
+    pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
+        let certain = !self.shell.invocations.is_speculating();
+        if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
         }
         match path(target, access, Below::Nothing) {
             Some(operand) => self.name_path(Operand { certain, ..operand }),
-            None if certain && access == Access::Read && !is_pipe(target) => self.uses.reads_unknown(),
+            None if certain && access == Access::Read && !is_pipe(target) => self.shell.uses.reads_unknown(),
             None => {}
         }
     }
@@ -287,19 +143,19 @@ impl Walker<'_> {
         if is_no_file(&text) {
             return;
         }
-        let is_relative = !text.starts_with(['/', HOME]);
-        if is_relative && !self.can_follow(self.scope.weight_of_places()) {
+        let is_relative = !text.is_rooted();
+        if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return;
         }
         // In an unknown directory, a relative path is an unknown file.
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
-        let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost && !self.overheard.is_guessing() {
-            self.uses.reads_unknown();
+        let is_lost = is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost && !self.shell.invocations.is_speculating() {
+            self.shell.uses.reads_unknown();
         }
-        let Walker { scope, uses, .. } = self;
+        let Interpreter { scope, uses, .. } = &mut *self.shell;
         for place in scope.places.iter() {
             let text = match place {
                 _ if !is_relative => text.clone(),
@@ -328,12 +184,12 @@ fn is_unknown_place(place: &Place) -> bool {
 
 /// Returns true for a path in the home of another user. Such a home need not be next to the user's own home.
 fn is_of_another(text: &str) -> bool {
-    text.strip_prefix(HOME).is_some_and(|rest| rest.starts_with("/../"))
+    text.after_home().is_some_and(|rest| rest.starts_with("/../"))
 }
 
 /// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
 fn written(text: &SmolStr) -> SmolStr {
-    match text.strip_prefix(HOME) {
+    match text.after_home() {
         Some(rest) => format_smolstr!("~{rest}"),
         None if text.starts_with('~') => format_smolstr!("./{text}"),
         None => text.clone(),
@@ -348,85 +204,4 @@ fn is_no_file(text: &str) -> bool {
             || name.strip_prefix("fd/").is_some_and(is_number)
     };
     text.is_empty() || text == "-" || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
-}
-
-/// Returns the word as a path that a program certainly uses in this way.
-fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
-    if let Some(text) = exact(arg) {
-        return Some(Operand::certain(access, text, below));
-    }
-    // The value of a variable is a pattern if the variable was set to a pattern.
-    let is_held = arg.expanded && arg.known != Known::Fully && !arg.text.contains([HOME, UNKNOWN, SOMETHING]);
-    let is_pattern = arg.glob || is_held;
-    let (above, pattern) = is_pattern.then(|| around_pattern(&arg.text))??;
-    Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
-}
-
-/// Splits a pattern into the directory before its first pattern character, and the pattern after this directory.
-fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
-    let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
-    let before = text.find(signs).and_then(|at| text.get(..at))?;
-    if before.contains([UNKNOWN, SOMETHING]) {
-        return None;
-    }
-    let (above, rest) = match before.rfind('/') {
-        Some(0) => ("/", text.get(1..)),
-        Some(at) => (before.get(..at)?, text.get(at + 1..)),
-        None => (".", Some(text)),
-    };
-    Some((above.into(), rest?.into()))
-}
-
-/// Returns the word if every character is known. It may start with the home directory.
-fn exact(arg: &Arg) -> Option<SmolStr> {
-    let home = arg.known == Known::Environment && arg.text.starts_with(HOME);
-    let inner = arg.text.strip_prefix(HOME).unwrap_or(&arg.text);
-    // A word without a blank is still one word after splitting.
-    let is_one = !arg.splits || !arg.text.is_empty() && !inner.contains(char::is_whitespace);
-    // The working directory of the shell is part of the environment. It is known as `.`.
-    let here = arg.known == Known::Environment && (arg.text == "." || arg.text.starts_with("./"));
-    let whole = (arg.known == Known::Fully || home || here)
-        && !arg.glob
-        && is_one
-        && !arg.open
-        && !inner.contains([UNKNOWN, SOMETHING, HOME]);
-    whole.then(|| arg.text.clone())
-}
-
-/// Returns the word as an operand that may be a path. A pattern stays a pattern.
-fn word(arg: &Arg, access: Access) -> Option<Operand> {
-    let operand = path(arg, access, Below::Nothing)?;
-    Some(Operand { certain: false, ..operand })
-}
-
-/// Returns true if the word may be a path that is unknown.
-fn is_unknown_path(arg: &Arg) -> bool {
-    let is_option = arg.text.starts_with('-') && !arg.open;
-    !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
-}
-
-/// Returns true for a process substitution, which is a pipe.
-fn is_pipe(arg: &Arg) -> bool {
-    arg.text.contains("/dev/fd/63")
-}
-
-/// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
-/// `@`.
-fn words(arg: &Arg, access: Access) -> Vec<Operand> {
-    let Some(whole) = word(arg, access) else { return Vec::new() };
-    if whole.pattern.is_some() {
-        return vec![whole];
-    }
-    if !whole.text.starts_with('-') && !whole.text.contains(['=', '@']) {
-        return vec![whole];
-    }
-    let text = whole.text.clone();
-    let part = |text: &str| Operand { text: text.into(), ..whole.clone() };
-    let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
-    let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at = [value.unwrap_or(&text), &text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
-    let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
-    let parts: Vec<_> = parts.filter(|text| !text.is_empty()).map(part).collect();
-    let itself = (!text.starts_with('-')).then(|| whole.clone());
-    itself.into_iter().chain(parts).collect()
 }

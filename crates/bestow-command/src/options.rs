@@ -7,7 +7,7 @@
 
 use memchr::memmem;
 
-use super::walk::{Arg, UNKNOWN};
+use super::word::{Gaps, Word};
 use smol_str::{SmolStr, format_smolstr};
 
 /// The value that a listed option takes.
@@ -23,12 +23,12 @@ enum Takes<'l> {
 /// A parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct Options<'a> {
-    pub(super) operands: Vec<&'a Arg>,
+    pub(super) operands: Vec<&'a Word>,
     pub(super) given: Vec<(SmolStr, Option<SmolStr>)>,
     /// The index of the first operand among the words.
     pub(super) first_operand: Option<usize>,
     /// The words that hold option values, for checks of data that a program sends.
-    pub(super) values: Vec<&'a Arg>,
+    pub(super) values: Vec<&'a Word>,
 }
 
 /// The settings of the parser.
@@ -72,16 +72,16 @@ impl<'a> Options<'a> {
     }
 
     /// Parses `words`, which do not include the program name.
-    pub(super) fn read(words: &'a [Arg], reading: Reading<'_>) -> Result<Self, Misfit> {
+    pub(super) fn read(words: &'a [Word], reading: Reading<'_>) -> Result<Self, Misfit> {
         let mut options = Options::default();
         let mut rest = words.iter().enumerate();
         while let Some((index, word)) = rest.next() {
-            if word.text == "--" {
+            if word.text() == "--" {
                 options.first_operand = options.first_operand.or(Some(index + 1));
                 options.operands.extend(rest.map(|(_, word)| word));
                 break;
             }
-            if word.text.starts_with('-') && word.text.len() > 1 {
+            if word.text().starts_with('-') && word.text().len() > 1 {
                 let mut next = || rest.next().map(|(_, word)| word);
                 options.option(word, reading, &mut next)?;
                 continue;
@@ -101,13 +101,13 @@ impl<'a> Options<'a> {
 
     fn option(
         &mut self,
-        word: &'a Arg,
+        word: &'a Word,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Arg>,
+        next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
-        let (name, attached) = match word.text.split_once('=') {
+        let (name, attached) = match word.text().split_once('=') {
             Some((name, value)) => (name, Some(value)),
-            None => (word.text.as_str(), None),
+            None => (word.text(), None),
         };
         if name.len() > 2
             && let Some(takes) = find(reading.flags, name)
@@ -117,7 +117,7 @@ impl<'a> Options<'a> {
         if name.starts_with("--") {
             return Err(Misfit::Unknown(shown(name)));
         }
-        let letters = word.text.get(1..).unwrap_or_default();
+        let letters = word.text().get(1..).unwrap_or_default();
         // `-20`, and the old form `-20f` of `tail`.
         let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
         if behind.len() < letters.len() && find(reading.flags, "-#").is_some() && find(reading.flags, "=").is_none() {
@@ -134,10 +134,10 @@ impl<'a> Options<'a> {
     /// Parses joined letters such as `-abc`. The first letter with a value takes the rest of the word or the next word.
     fn cluster(
         &mut self,
-        word: &'a Arg,
+        word: &'a Word,
         letters: &str,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Arg>,
+        next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
             let name = format_smolstr!("-{letter}");
@@ -156,12 +156,12 @@ impl<'a> Options<'a> {
 
     fn take(
         &mut self,
-        word: &'a Arg,
+        word: &'a Word,
         name: &str,
         takes: Takes<'_>,
         attached: Option<&str>,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Arg>,
+        next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         // If no option can do harm, the assignment of values to options does not matter.
         let must_stay = !reading.inert || reading.stop_at_operand;
@@ -171,8 +171,9 @@ impl<'a> Options<'a> {
             (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
             (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
                 // `-F"$x"` takes the next word if `x` is empty.
-                let vanishes = value.chars().all(|c| c == UNKNOWN) && !name.starts_with("--") && !value.is_empty();
-                if must_stay && (word.splits || vanishes) {
+                let vanishes =
+                    value.without_optional_start().is_empty() && !name.starts_with("--") && !value.is_empty();
+                if must_stay && (word.may_split() || vanishes) {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(word);
@@ -181,11 +182,12 @@ impl<'a> Options<'a> {
             (Takes::Value(allowed), None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
                 // A value that may expand to several words or to no word may shift the other words.
-                if must_stay && (value.splits || value.glob || value.open || is_dashed(&value.text)) {
+                if must_stay && (value.may_split() || value.is_pattern() || value.is_open() || is_dashed(value.text()))
+                {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(value);
-                (Some(value.text.clone()), allowed)
+                (Some(value.text().into()), allowed)
             }
         };
         let fits = allowed.is_empty() || value.as_ref().is_none_or(|value| allowed.split('|').any(|one| one == value));
@@ -227,6 +229,12 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
         }
     }
     !letters.is_empty()
+}
+
+/// Returns true if the words `before` an option begin with the words of the subcommand.
+pub(crate) fn before_has(before: &[&str], subcommand: &str) -> bool {
+    let mut words = before.iter();
+    subcommand.split_ascii_whitespace().all(|wanted| words.next() == Some(&wanted))
 }
 
 /// Returns true if `name` is on a list of plain words that are separated by blanks.

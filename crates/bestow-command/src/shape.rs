@@ -4,16 +4,14 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    answer::Classification,
-    judge,
+use crate::{
+    evaluator,
     safe::trusted_name,
     syntax::{
         parse,
-        tree::{Flow, Form, Parsed, Piece, Redirect, Word},
+        tree::{Flow, Form, Parsed, Piece, RawWord, Redirect},
     },
-    tier::Tier,
-    tool,
+    tool::{is_guarded, is_sensitive},
 };
 
 /// A parsed command that a person may permit permanently: the program, its fixed words, and the role of each other
@@ -97,29 +95,6 @@ impl Shape {
         &self.words
     }
 
-    /// Returns the shape that a saved decision may cover after this classification. Returns `None` for a command that
-    /// is safe or destructive.
-    pub fn of(classification: &Classification) -> Option<Shape> {
-        let offered = classification.tier == Tier::Dangerous;
-        classification.shape.clone().filter(|_| offered)
-    }
-
-    /// Returns true if this shape covers the command of a classification.
-    ///
-    /// The method compares the classification and not the text. Therefore the shape no longer covers a command whose
-    /// tier a person has raised since. A stored shape that was altered covers only commands that could have been
-    /// offered.
-    ///
-    /// ```
-    /// use bestow_command::{Shape, classify};
-    /// let always = Shape::of(&classify("git commit -m 'first'")).expect("one command of written words");
-    /// assert!(always.covers(&classify("git commit -m 'second'")));
-    /// assert!(!always.covers(&classify("git commit -m \"$(./x)\"")));
-    /// ```
-    pub fn covers(&self, classification: &Classification) -> bool {
-        Shape::of(classification).as_ref() == Some(self)
-    }
-
     /// Returns the shape of a parsed text, if it has one.
     pub(super) fn of_parsed(parsed: &Parsed) -> Option<Self> {
         let [statement] = parsed.script.statements.as_slice() else { return None };
@@ -132,7 +107,7 @@ impl Shape {
         let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
         let (program, rest) = words.split_first()?;
         let name = trusted_name(program)?;
-        if judge::runs_text(name, rest) || !program.is_ascii() {
+        if evaluator::runs_text(name, rest) || !program.is_ascii() {
             return None;
         }
         let shape = Shape { program: program.clone(), words: roles(name, rest) };
@@ -148,14 +123,14 @@ fn is_given(redirect: &Redirect) -> bool {
 }
 
 /// Returns the text of a word without expansions.
-fn written(word: &Word) -> Option<String> {
+fn written(word: &RawWord) -> Option<String> {
     word.pieces
         .iter()
         .map(|piece| match piece {
             Piece::Bare(text) if text.contains('{') => None,
             Piece::Bare(text) | Piece::Quoted(text) => Some(text.as_str()),
-            Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
-            Piece::Process(_) | Piece::Arithmetic(_) => None,
+            Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => None,
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => None,
         })
         .collect()
 }
@@ -193,7 +168,7 @@ fn is_inside(word: &str) -> bool {
     let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+', '!', '@']) || itself;
     // Some programs expand patterns themselves: `'*'` matches all files, even if the shell does not expand it.
     let means_more = word.contains(['=', '*', '?', '[', '\\']) || word.contains("://");
-    !starts_elsewhere && !means_more && !tool::is_sensitive(word) && !tool::is_guarded(word)
+    !starts_elsewhere && !means_more && !is_sensitive(word) && !is_guarded(word)
 }
 
 impl fmt::Display for Shape {

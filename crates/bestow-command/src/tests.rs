@@ -1,19 +1,24 @@
 //! Tests of the tables against their own examples.
 
-use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
+mod golden;
+mod invocations;
+mod linear;
+
+use std::collections::BTreeMap;
+
+use super::{Span, Tier, classifier::Classifier, classify, needs, programs, word::Word};
 use crate::values::{Access, Named, Said, Spoken};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
     let mut wrong = Vec::new();
-    for spec in safe::FAMILIES.iter().flat_map(|family| family.specs) {
-        assert!(!spec.matches.is_empty() && !spec.not_matches.is_empty(), "a row without examples: {spec:?}");
+    for row in programs::all().flat_map(|program| program.reads) {
         for (example, safe) in
-            spec.matches.iter().map(|one| (one, true)).chain(spec.not_matches.iter().map(|one| (one, false)))
+            row.matches.iter().map(|one| (one, true)).chain(row.not_matches.iter().map(|one| (one, false)))
         {
             let answer = classify(example);
             if (answer.tier == Tier::Safe) != safe {
-                wrong.push(format!("{example}: {}", answer.reason));
+                wrong.push(format!("{}: `{example}`: {}", row.place, answer.reason));
             }
         }
     }
@@ -23,18 +28,87 @@ fn every_safe_row_matches_its_examples() {
 #[test]
 fn every_destructive_row_matches_its_examples() {
     let mut wrong = Vec::new();
-    for rule in destroy::TABLES.iter().copied().flatten() {
-        assert!(!rule.matches.is_empty() && !rule.not_matches.is_empty(), "a row without examples: {rule:?}");
+    for row in programs::all().flat_map(|program| program.destroys) {
         for (example, hit) in
-            rule.matches.iter().map(|one| (one, true)).chain(rule.not_matches.iter().map(|one| (one, false)))
+            row.matches.iter().map(|one| (one, true)).chain(row.not_matches.iter().map(|one| (one, false)))
         {
             let answer = classify(example);
             if (answer.tier == Tier::Destructive) != hit {
-                wrong.push(format!("{example}: {}", answer.reason));
+                wrong.push(format!("{}: `{example}`: {}", row.place, answer.reason));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the same words for a rule of a person, if the row has no word that only built-in records have.
+fn as_addition(row: &programs::Reads) -> Option<crate::SafeAddition> {
+    use programs::{AllWords, Operands, Reach, Test};
+
+    let texts = |patterns: &[std::borrow::Cow<'_, str>]| patterns.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let words = |list: &str| list.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let special = row.code.is_some() || row.inert || row.stop_at_operand || row.lenient || row.only_at_start;
+    let plain = matches!(row.words, AllWords::Listed) && row.reach == Reach::Here && row.globals.is_empty();
+    let dashed = row.subcommands.split(['|', ' ']).any(|word| word.starts_with('-'));
+    if special || dashed || !plain || row.flags.split(' ').any(|flag| !flag.is_empty() && !flag.starts_with('-')) {
+        return None;
+    }
+    let mut addition = crate::SafeAddition {
+        program: "mytool".into(),
+        matches: vec!["mytool".into()],
+        not_matches: vec!["mytool".into()],
+        subcommands: row.subcommands.split('|').filter(|words| !words.is_empty()).map(str::to_owned).collect(),
+        flags: words(row.flags),
+        operands: match row.operands {
+            Operands::Any => true,
+            Operands::None => false,
+            Operands::AtMost(_) | Operands::With(_) => return None,
+        },
+        ..crate::SafeAddition::default()
+    };
+    for test in row.tests {
+        match test {
+            Test::Requires(group) => addition.requires.push((*group).to_owned()),
+            Test::Refuses(list) => addition.refuses = words(list),
+            Test::FirstOperand(patterns) => addition.first_operand = texts(patterns),
+            Test::OperandIs(patterns) => addition.operand_is = texts(patterns),
+            Test::OperandNot(patterns) => addition.operand_not = texts(patterns),
+            Test::ValueNot(patterns) => addition.value_not = texts(patterns),
+            Test::WrittenOut => addition.written_out = true,
+            Test::Options(_) | Test::Known | Test::LeastOperands(_) | Test::MostOperands(_) => return None,
+        }
+    }
+    Some(addition)
+}
+
+/// Checks that built-in records and the rules of a person are one language: a row that is added for an unknown program
+/// has the same effect there.
+#[test]
+fn a_built_in_row_means_the_same_as_a_rule_of_a_person() {
+    let (mut wrong, mut rows) = (Vec::new(), 0);
+    for program in programs::all() {
+        for (row, addition) in program.reads.iter().filter_map(|row| Some((row, as_addition(row)?))) {
+            let rules = |addition| crate::CommandRules { safe: vec![addition], ..crate::CommandRules::default() };
+            let name = program.names.first().copied().unwrap_or_default().to_owned();
+            // A program that runs others is no matter of its rows alone.
+            if crate::Additions::of(&rules(crate::SafeAddition { program: name, ..addition.clone() })).is_err() {
+                continue;
+            }
+            rows += 1;
+            let classifier = Classifier::default().with_additions(crate::Additions::of(&rules(addition)).unwrap());
+            let examples =
+                row.matches.iter().map(|one| (*one, true)).chain(row.not_matches.iter().map(|one| (*one, false)));
+            for (example, safe) in examples {
+                let named = program.names.iter().find_map(|name| example.strip_prefix(name)?.strip_prefix(' '));
+                let Some(rest) = named.filter(|rest| !rest.contains(['|', ';', '$', '`', '>'])) else { continue };
+                if (classifier.classify(&format!("mytool {rest}")).tier == Tier::Safe) != safe {
+                    wrong.push(format!("{}: mytool {rest}", row.place));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(rows > 60, "{rows}");
 }
 
 /// Returns the labelled commands that are one simple command of plain words.
@@ -64,7 +138,7 @@ fn wrapping_in_any_listed_wrapper_never_lowers() {
     // After a wrapper, a statement of SQL is an ordinary word, and a builtin is not a program.
     let statements = ["drop", "truncate", "delete", "alter"];
     let builtins = ["cd", "eval", "trap", "source", ".", "export", "alias", "declare", "let", "exec", "local", "set"];
-    let prefixes = super::judge::prefixes();
+    let prefixes = super::evaluator::prefixes();
     let mut next = prefixes.iter().cycle();
     let mut wrong = Vec::new();
     for command in plain_cases() {
@@ -169,7 +243,7 @@ fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
         let Some(parts) = classify(line).spoken() else { return true };
         parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).any(|command| pattern.may_cover(command))
     };
-    let prefixes = super::judge::prefixes();
+    let prefixes = super::evaluator::prefixes();
     let texts = ["sh -c", "eval", "su -c", "script -c", "ssh host", "env -S", "watch", "bash <<<"];
     let commands = ["git push", "/x/git -C . push origin", "git $x", "$x git push", "g''it \"$@\""];
     let mut escaped = Vec::new();
@@ -388,15 +462,15 @@ fn reached(line: &str) -> (bool, bool) {
 #[test]
 fn every_use_that_a_safe_row_knows_to_ask_the_network_needs_the_network() {
     let (mut wrong, mut asking, mut staying) = (Vec::new(), 0, 0);
-    for family in safe::FAMILIES {
-        for (spec, example) in family.specs.iter().flat_map(|spec| spec.matches.iter().map(move |one| (spec, one))) {
-            let words: Vec<Arg> = example.split(' ').map(|word| Arg::literal(word, Span::default())).collect();
-            let asks = spec.is_online(family, words.get(1..).unwrap_or_default());
-            let counted = if asks { &mut asking } else { &mut staying };
-            *counted += 1;
-            if reached(example) != (asks, false) {
-                wrong.push(format!("{example}: asks {asks}, reaches {:?}", reached(example)));
-            }
+    let rows: BTreeMap<&str, &programs::Reads> =
+        programs::all().flat_map(|program| program.reads).map(|row| (row.place, *row)).collect();
+    for (row, example) in rows.values().flat_map(|row| row.matches.iter().map(move |one| (row, one))) {
+        let words: Vec<Word> = example.split(' ').map(|word| Word::literal(word, Span::default())).collect();
+        let asks = row.is_online(words.get(1..).unwrap_or_default());
+        let counted = if asks { &mut asking } else { &mut staying };
+        *counted += 1;
+        if reached(example) != (asks, false) {
+            wrong.push(format!("{}: `{example}`: asks {asks}, reaches {:?}", row.place, reached(example)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

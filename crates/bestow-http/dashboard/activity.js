@@ -10,7 +10,7 @@ import { agent, badge, count, failure, loading, segmented } from "./say.js";
 import { GROUPS, isStep, OUTCOMES, sentence, tell } from "./sentence.js";
 import { split } from "./split.js";
 import { plain } from "./text.js";
-import { clock, isToday, now } from "./time.js";
+import { clock, isToday, moment, now } from "./time.js";
 import { virtualList } from "./virtual.js";
 
 /** @import { Envelope, ViewContext } from "./types.js" */
@@ -54,6 +54,8 @@ export function view({ parameters }) {
   let planned = 0;
   let isOver = false;
   let round = 0;
+  /** The time from which on the server keeps events. */
+  let since = 0;
 
   const list = virtualList({
     label: "Events, the newest first",
@@ -75,7 +77,8 @@ export function view({ parameters }) {
     const shown = fits ? all.filter(fits) : all;
     list.set(shown);
     const number = count(shown.length, "event");
-    replace(summary, fits ? `${number} of ${all.length.toLocaleString()}` : number);
+    const kept = since > 0 && [" since ", moment(new Date(since))];
+    replace(summary, fits ? `${number} of ${all.length.toLocaleString()}` : number, kept);
     page.setEmpty(
       shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.",
     );
@@ -90,7 +93,7 @@ export function view({ parameters }) {
     filter.offer(told);
     const to = now();
     const shown = questions.since(to - span);
-    replace(figures, numbers(shown), chart(shown, to - span, to));
+    replace(figures, numbers(shown), chart(shown, to - span, to, since));
   }
 
   function turn() {
@@ -118,8 +121,9 @@ export function view({ parameters }) {
     const mine = ++round;
     try {
       for (let before = ""; ;) {
-        const { events, complete } = await api.get(`/v1/events/recent?limit=${PAGE}${before}`);
+        const { events, complete, since: kept } = await api.get(`/v1/events/recent?limit=${PAGE}${before}`);
         if (isOver || mine !== round) return;
+        since = Date.parse(kept);
         const fresh = events.filter((/** @type {Envelope} */ event) => !seen.has(event.sequence));
         for (const event of fresh) {
           seen.add(event.sequence);

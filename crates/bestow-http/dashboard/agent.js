@@ -5,7 +5,7 @@ import { chainPicture } from "./chain.js";
 import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
-import { revoke } from "./revoke.js";
+import { revoke, UNDO, undoDecision } from "./revoke.js";
 import {
   agent,
   agentLink,
@@ -303,7 +303,18 @@ async function forgetAnswer(saved) {
   if (!(await confirm({ title: "Revoke this answer?", body, action: "Revoke", danger: true }))) return;
   try {
     await api.delete(path`/v1/decisions/${saved.id}`);
-    toast("The answer is not valid any more.");
+    const undo = { label: "Undo", seconds: UNDO, run: () => void answerAgain(saved) };
+    toast("The answer is not valid any more.", { undo });
+  } catch (why) {
+    toastError(why);
+  }
+}
+
+/** Makes a revoked answer valid again. @param {SavedDecision} saved */
+async function answerAgain(saved) {
+  try {
+    await undoDecision(saved.id);
+    toast("The answer is valid again, given by you.");
   } catch (why) {
     toastError(why);
   }

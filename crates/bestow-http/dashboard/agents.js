@@ -9,7 +9,7 @@ import { icon } from "./icon.js";
 import { keys } from "./keys.js";
 import { agent as idOf, badge, count, empty, failure, loading, nameOf, WIDE_MODES } from "./say.js";
 import { split } from "./split.js";
-import { foreign } from "./text.js";
+import { foreign, isSame } from "./text.js";
 import { AgentTree } from "./tree.js";
 import { virtualList } from "./virtual.js";
 
@@ -44,6 +44,7 @@ export function view({ parameters }) {
     rowHeight: ROW,
     draw,
     keyOf: (/** @type {Row} */ row) => row.key,
+    positionOf: (/** @type {Row} */ { place, size }) => ({ place, size }),
     choose: pick,
   });
   /** @type {ReturnType<typeof agentPanel> | null} */
@@ -223,7 +224,7 @@ function agentRow({ key, agent, level, below, isOpen, isMatch }, turn) {
   row.style.paddingInlineStart = `${Math.min(level, DEEPEST) * LEVEL + 4}px`;
   row.append(
     arrow,
-    h("span.clip", nameOf(agent), agent.name && h("span.muted.small.id", idOf(agent.id))),
+    h("span.clip", nameOf(agent), agent.name && !isSame(agent.name, agent.id) && h("span.muted.small.id", idOf(agent.id))),
     below > 0 && !isOpen
       ? h("span.muted.small", { title: `created ${count(below, "agent")}` }, `+${below.toLocaleString()}`)
       : "",

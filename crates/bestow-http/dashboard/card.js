@@ -5,6 +5,7 @@ import { confirm } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { Form } from "./form.js";
 import { about, everything, facts, times } from "./question.js";
+import { permissionList } from "./say.js";
 import { requests } from "./store.js";
 import { brief, foreign, isFolded, shows } from "./text.js";
 import { wishes } from "./wishes.js";
@@ -18,6 +19,8 @@ const FRESH = 1000;
 const MOVED = 500;
 /** The time for which a remark is shown. */
 const REMARK = 2500;
+/** The beginning of a command that a closed card shows. */
+const GLANCE = 200;
 
 let number = 0;
 
@@ -34,6 +37,7 @@ export class Card {
     /** Where the buttons were when they were drawn last. @type {string | undefined} */
     this.spot = undefined;
     this.isPicked = false;
+    this.isOpen = false;
     this.isSending = false;
     this.wasSeen = false;
     /** @type {number | null} */
@@ -43,6 +47,7 @@ export class Card {
     this.wishes = wishes(this.question.permissions, () => this.form?.show());
     this.sentence = h("p.ask", { id: label }, sentence(this.question));
     this.more = h("div.more", { hidden: true });
+    this.glance = h("div.glance");
     this.result = h("div.outcome", { role: "status" });
     this.pick = h("input.pick", { type: "checkbox", "aria-label": "Select this request", tabindex: "-1" });
     this.element = h("article.card.panel.fresh", { tabindex: "-1", "aria-labelledby": label });
@@ -63,7 +68,7 @@ export class Card {
 
   /** True if the card shows the whole request: nothing is folded away or left out, and the object is there. */
   get isWhole() {
-    const face = [...this.element.children].filter((part) => part !== this.more);
+    const face = [...this.element.children].filter((part) => part !== this.more && part !== this.glance);
     const object = this.question.action?.resource;
     const isTold = !this.question.onceOnly && !face.some(isFolded);
     return isTold && (object === undefined || face.some((part) => shows(part, object)));
@@ -79,11 +84,13 @@ export class Card {
   fill() {
     if (this.form) return;
     const isOne = this.wishes.count === 1;
+    replace(this.glance, this.summary(), h("button.button.quiet.small.open-card", "Open"));
     replace(
       this.element,
       h("div.card-head", this.pick, this.sentence, times(this.question)),
+      this.glance,
       about(this.question) ?? (isOne ? null : this.wishes.element),
-      facts(this.question, this.question.action || isOne ? this.wishes.element : null),
+      facts(this.question, this.question.action ? this.wishes.element : isOne ? this.wishes.place : null),
       this.more,
     );
     this.form = new Form(this.question, this.wishes, () => this.isWhole, {
@@ -94,6 +101,27 @@ export class Card {
     this.element.append(this.form.element, this.result);
     this.element.addEventListener("unfold", () => this.form?.show());
     if (!this.isWaiting) this.end();
+  }
+
+  /** Returns the object in short, for a card that is not the current one. */
+  summary() {
+    const { action, permissions } = this.question;
+    if (!action) return h("span.clip", permissionList(permissions));
+    const kind = action.operation === "command.execute" ? "command" : "path";
+    return h("code.clip", brief(action.resource, GLANCE, kind));
+  }
+
+  /**
+   * Shows all of the card, or its beginning. Its buttons take no click for a moment after they appear.
+   *
+   * @param {boolean} isOpen
+   */
+  setOpen(isOpen) {
+    if (this.element.classList.toggle("open", isOpen) === this.isOpen) return;
+    this.isOpen = isOpen;
+    if (!isOpen) return;
+    this.stillAt = performance.now() + MOVED;
+    this.showBusy();
   }
 
   /** @param {boolean} isPicked */

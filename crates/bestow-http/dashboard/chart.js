@@ -3,7 +3,7 @@
 import { h, svg } from "./dom.js";
 import { count } from "./say.js";
 import { isInPart } from "./sentence.js";
-import { duration } from "./time.js";
+import { duration, moment } from "./time.js";
 
 /** @import { Envelope } from "./types.js" */
 /** @typedef {{ asked?: number, ended?: number, outcome?: string, isByPerson?: boolean }} Question */
@@ -68,13 +68,14 @@ function kindOf({ outcome }) {
 }
 
 /**
- * Returns the chart of a span of time that ends now.
+ * Returns the chart of a span of time that ends now. The time from which nothing is known is grey.
  *
  * @param {Question[]} questions
  * @param {number} from
  * @param {number} to
+ * @param {number} since The time from which on the server keeps events.
  */
-export function chart(questions, from, to) {
+export function chart(questions, from, to, since) {
   const bars = Array.from({ length: BARS }, () => ({ granted: 0, part: 0, denied: 0, unanswered: 0, waiting: 0 }));
   for (const question of questions) {
     const bar = bars[Math.min(BARS - 1, Math.floor(((beginOf(question) - from) / (to - from)) * BARS))];
@@ -97,17 +98,20 @@ export function chart(questions, from, to) {
     });
   });
   const total = count(questions.length, "request");
-  const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}`;
+  const unknown = Math.min(WIDTH, Math.max(0, ((since - from) / (to - from)) * WIDTH));
+  const known = unknown > 0 ? `, known since ${moment(new Date(since))}` : "";
+  const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}${known}`;
   const picture = svg(
     "svg.chart",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+    unknown > 0 && svg("rect.unknown", { x: 0, y: 0, width: unknown, height: HEIGHT }),
     svg("line.base", { x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }),
     drawn,
   );
   return h(
     "figure.chart-box",
     picture,
-    h("figcaption.small.muted", h("span", `${duration(to - from)} ago`), legend(), h("span", "now")),
+    h("figcaption.small.muted", h("span", `${duration(to - from)} ago${known}`), legend(), h("span", "now")),
   );
 }
 

@@ -10,6 +10,8 @@ import { brief, firstRows, foreign, visible } from "./text.js";
 const LONGEST = 1200;
 /** The parts that are listed before the others are folded away. */
 const LISTED = 4;
+/** The beginning of a part that names it. The part itself is marked in the line above. */
+const LABEL = 32;
 
 /** Returns the command line, with its dangerous parts marked. @param {Action} action */
 export function commandLine({ resource, parts = [], tier }) {
@@ -56,7 +58,7 @@ export function judgement({ resource, parts = [], partsLeftOut, tier, tierReason
   const safe = parts.length - risky.length;
   if (risky.length === 0 && !partsLeftOut)
     return tier === "safe" ? null : h("ul.judged", judged({ tier, reason: tierReason }, null));
-  const isAlone = parts.length === 1 && isIn(resource, parts[0]);
+  const isAlone = risky.length === 1 && isIn(resource, risky[0]);
   const rows = risky.map((part) => judged(part, isAlone ? null : label(part, resource)));
   const others =
     safe > 0 && h("li.muted", safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
@@ -75,7 +77,7 @@ function judged({ tier, reason }, what) {
  * @param {string} line
  */
 function label(part, line) {
-  if (isIn(line, part)) return h("code", brief(part.text, 80, "command"));
+  if (isIn(line, part)) return h("code", brief(part.text, LABEL, "command"));
   return h("code", { class: isCut(part) ? "unshown" : "" }, foreign(part.text, { max: 160, kind: "command" }));
 }
 
@@ -97,7 +99,7 @@ function leftOut(number = 0) {
   return number > 0 && h("li.muted.unshown", words);
 }
 
-/** Returns a reason without the name of the tier at its beginning, which is shown beside it. @param {string} reason */
+/** Returns a reason as a sentence, without the name of the tier, which is shown beside it. @param {string} reason */
 function withoutTier(reason) {
-  return reason.replace(/^(Safe|Dangerous|Destructive) (command|tool): /, "");
+  return reason.replace(/^(Safe|Dangerous|Destructive) (command|tool): /, "").replace(/^(`[^`]+`): it /, "$1 ");
 }

@@ -1,7 +1,7 @@
 /** The policy file as the server tells of it, for every place of the page that shows something of it. */
 
 import { api, Problem } from "./api.js";
-import { onEnd, onEvent, onGap } from "./events.js";
+import { onEnd, onEvent, onGap, tellEach } from "./events.js";
 
 /** @import { Config } from "./shapes.js" */
 
@@ -26,6 +26,8 @@ export const config = {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
+  /** Returns the state of the file as it was read last. */
+  now: () => known,
   /** Reads the state of the file. */
   async refresh() {
     /** @type {Config} */
@@ -33,7 +35,7 @@ export const config = {
     if (text === JSON.stringify(now)) return;
     text = JSON.stringify(now);
     known = now;
-    for (const listener of listeners) listener(now);
+    tellEach(listeners, now);
   },
 };
 

@@ -56,6 +56,9 @@ function added(set, listener) {
   return () => void set.delete(listener);
 }
 
+/** Returns the number of the last event that came, or null if none has come. */
+export const lastEvent = () => last;
+
 /** Begins to listen. */
 export function start() {
   stop();
@@ -73,7 +76,7 @@ export function stop() {
 function become(now) {
   if (state === now) return;
   state = now;
-  for (const listener of stateListeners) listener(now);
+  tellEach(stateListeners, now);
 }
 
 /** @param {AbortSignal} stopped */
@@ -178,19 +181,28 @@ async function isBehind() {
   }
 }
 
-/** @param {Set<() => void>} set */
-function tellAll(set) {
-  for (const listener of set) listener();
+/** @param {Set<(nothing: undefined) => void>} set */
+const tellAll = (set) => tellEach(set, undefined);
+
+/**
+ * Calls each listener. One that fails does not keep the others from what happened.
+ *
+ * @template T
+ * @param {Set<(value: T) => void>} set
+ * @param {T} value
+ */
+export function tellEach(set, value) {
+  for (const listener of set) {
+    try {
+      listener(value);
+    } catch (why) {
+      console.error(why);
+    }
+  }
 }
 
 /** @param {Envelope} event */
 function hand(event) {
   last = event.sequence;
-  for (const listener of listeners) {
-    try {
-      listener(event);
-    } catch (why) {
-      console.error(why);
-    }
-  }
+  tellEach(listeners, event);
 }

@@ -183,7 +183,10 @@ function limit({ scope, action, onlyLacks }, offered) {
   if (offered.includes("always")) return null;
   if (action?.destructive) return " A destructive action can be allowed once only.";
   if (scope !== undefined) return " The agent asks for no longer.";
-  return action && !onlyLacks ? " This command has no form that could be allowed for longer." : null;
+  if (!action || onlyLacks) return " It cannot be given for longer.";
+  if (action.operation === "command.execute" || action.operation === "fs.exec")
+    return " This command has no form that could be allowed for longer.";
+  return " An action of this kind cannot be allowed for longer.";
 }
 
 /**

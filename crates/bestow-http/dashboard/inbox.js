@@ -225,6 +225,7 @@ class Inbox {
 
   /** Makes a card the one that the keys are for. @param {Card | null} card @param {boolean} [focus] */
   select(card, focus = true) {
+    if (this.current !== card) this.current?.setOpen(false);
     this.current?.element.classList.remove("current");
     this.current?.element.setAttribute("tabindex", "-1");
     this.current = card;
@@ -232,10 +233,19 @@ class Inbox {
     this.legend.show(card);
     if (!card) return;
     card.element.classList.add("current");
+    card.setOpen(true);
     card.element.setAttribute("tabindex", "0");
     if (!focus) return;
     card.element.focus({ preventScroll: true });
     card.element.scrollIntoView({ block: "nearest" });
+    card.look();
+  }
+
+  /** Selects a card that the pointer is on. It stays where it is, as far as the page can be scrolled. @param {Card} card */
+  selectInPlace(card) {
+    const before = card.element.getBoundingClientRect().top;
+    this.select(card, false);
+    scrollBy({ top: card.element.getBoundingClientRect().top - before, behavior: "instant" });
     card.look();
   }
 
@@ -326,7 +336,8 @@ class Inbox {
     this.list.addEventListener("pointerleave", () => (this.isPointerHere = false));
     this.list.addEventListener("focusin", (event) => {
       const card = at(event);
-      if (card && card !== this.current) this.select(card, false);
+      const isOpener = event.target instanceof Element && event.target.matches(".open-card");
+      if (card && card !== this.current && !isOpener) this.selectInPlace(card);
     });
     this.list.addEventListener("unfold", () => this.legend.show(this.current));
     this.list.addEventListener("click", (event) => {
@@ -334,6 +345,10 @@ class Inbox {
       if (event.target instanceof Element && event.target.matches(".pick") && card) {
         event.preventDefault();
         setTimeout(() => this.pick(card));
+      }
+      if (event.target instanceof Element && event.target.matches(".open-card") && card) {
+        this.selectInPlace(card);
+        card.element.focus({ preventScroll: true });
       }
     });
     const watch = () => {

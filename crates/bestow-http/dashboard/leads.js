@@ -30,8 +30,6 @@ function cover({ kind, covers, more }) {
       return covers.length === 0
         ? "An empty directory, and everything that will be in it."
         : ["A directory with everything in it. Now: ", names(covers, more)];
-    case "glob":
-      return covers.length === 0 ? "It matches nothing now." : ["It matches now: ", names(covers, more)];
     case "hidden":
       return "It is protected or cannot be read, so what is in it is not shown.";
     default:

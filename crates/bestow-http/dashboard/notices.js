@@ -38,15 +38,27 @@ export function followNotices(parts) {
 /** @param {string[]} added */
 function tell(added) {
   if (isOn(SOUND)) chime();
-  if (!isOn(NOTIFY) || document.hasFocus() || Notification.permission !== "granted") return;
+  if (!isOn(NOTIFY) || document.hasFocus() || !isAllowed()) return;
   const agent = requests.get(added[0] ?? "")?.question?.agentId ?? "";
-  const body = added.length === 1 ? `The agent ${plain(agent, 60)} asks.` : `${added.length} requests came.`;
-  const notice = new Notification("A request waits for you", { body, tag: "bestow" });
-  notice.onclick = () => {
-    window.focus();
-    location.hash = "#/inbox";
-    notice.close();
-  };
+  showNotice(added.length === 1 ? `The agent ${plain(agent, 60)} asks.` : `${added.length} requests came.`);
+}
+
+/** Returns true if the browser lets the page show notifications. */
+const isAllowed = () => "Notification" in window && Notification.permission === "granted";
+
+/** Shows a notification. Returns false if the browser cannot, as those of phones. @param {string} body */
+function showNotice(body) {
+  try {
+    const notice = new Notification("A request waits for you", { body, tag: "bestow" });
+    notice.onclick = () => {
+      window.focus();
+      location.hash = "#/inbox";
+      notice.close();
+    };
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Plays two short tones. */
@@ -93,11 +105,14 @@ function options() {
     NOTIFY,
     async (on) => {
       if (!on) return true;
-      const isSupported = "Notification" in window;
-      const answer = isSupported ? await Notification.requestPermission() : "denied";
-      if (answer !== "granted")
+      if ("Notification" in window) await Notification.requestPermission();
+      const isDenied = !isAllowed();
+      if (isDenied)
         replace(hint, "This browser does not allow notifications of this page. Its settings can change that.");
-      return answer === "granted";
+      else if (!showNotice("This is how a notification looks."))
+        replace(hint, "This browser shows no notifications of pages. The number in the title still tells you.");
+      else return true;
+      return false;
     },
   );
   const sound = choice("Play a short sound", SOUND, (on) => {

@@ -3,7 +3,7 @@
 import { allParts, commandLine, judgement } from "./command.js";
 import { block, content } from "./content.js";
 import { h } from "./dom.js";
-import { tierBadge } from "./say.js";
+import { listed, tierBadge } from "./say.js";
 import { firstRows, foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
 import { agentWords, useWords } from "./words.js";
@@ -12,6 +12,8 @@ import { agentWords, useWords } from "./words.js";
 
 /** The time before the end at which a request ends soon, in milliseconds. */
 const SOON = 60_000;
+/** The permission for the network, which no host limits. */
+const ANY = "@network";
 /** The uses that are listed before the others are folded away. */
 const LISTED = 4;
 
@@ -54,11 +56,19 @@ export function facts(question, wanted) {
     "dl.card-facts",
     impactScope && fact("Affects", foreign(impactScope)),
     rollbackAdvice && fact("Way back", foreign(rollbackAdvice)),
-    wanted && fact(action ? "Needs" : "Covers", wanted),
+    wanted && fact(action ? "Gives" : "Covers", [wanted, everyHost(question)]),
     uses.length > 0 && fact("Does", list(uses.map(useWords))),
     hooks.length > 0 && fact("A hook says", list(hooks.map((said) => foreign(said, { max: 300 })))),
     fact("Agent", agentWords(question)),
   );
+}
+
+/** Says that a permission for the network is wider than the hosts that the action names. @param {Question} question */
+function everyHost({ action, permissions }) {
+  const hosts = (action?.uses ?? []).filter(({ operation, resource }) => operation === "network" && resource !== ANY);
+  if (hosts.length === 0 || !permissions.includes(ANY)) return null;
+  const named = [...new Set(hosts.map(({ resource }) => resource))].map((host) => foreign(host, { max: 120, kind: "path" }));
+  return h("p.muted", "The permission is for every host. The action names ", listed(named), ".");
 }
 
 /**
@@ -75,7 +85,7 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
   return h(
     "dl.card-facts",
-    covered.firstChild && fact("Covers", covered),
+    covered.firstChild && fact("Permissions", covered),
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action)),
     uses.length > 0 && fact("Uses", list(uses.map(useOf), Infinity)),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],

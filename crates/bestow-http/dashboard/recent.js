@@ -1,10 +1,10 @@
 /** The requests that ended while the page is open, and the way to take an approval back. */
 
 import { isMine } from "./answer.js";
-import { api, path } from "./api.js";
+import { api, path, Problem } from "./api.js";
 import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
-import { giveBack, UNDO } from "./revoke.js";
+import { UNDO, undoDecision, undoGrant } from "./revoke.js";
 import { brief, foreign } from "./text.js";
 import { ago } from "./time.js";
 import { objectOf, outcomeWords, plainSentence } from "./words.js";
@@ -70,13 +70,10 @@ async function takeBack(request, place) {
     const saved = savedDecisions.filter((/** @type {SavedDecision} */ decision) => decision.requestId === request.id);
     if (given.length + saved.length === 0) return replace(place, h("span.muted.small", "used or ended already"));
     if (!(await agreedToFall(given))) return;
-    await Promise.all([
-      ...given.map((grant) => api.delete(path`/v1/grants/${grant.id}`)),
-      ...saved.map((decision) => api.delete(path`/v1/decisions/${decision.id}`)),
-    ]);
+    const undos = await revokeAll(given, saved);
     replace(place, h("span.muted.small", "revoked"));
-    if (saved.length > 0) return toast("Revoked. The agent has to ask again.");
-    toast("Revoked.", { undo: { label: "Undo", seconds: UNDO, run: () => giveAgain(given, place) } });
+    const told = saved.length > 0 ? "Revoked. The agent has to ask again." : "Revoked.";
+    toast(told, { undo: { label: "Undo", seconds: UNDO, run: () => giveAgain(undos, place) } });
   } catch (why) {
     toastError(why);
   }
@@ -99,10 +96,35 @@ async function agreedToFall(given) {
   return confirm({ title: "Revoke?", body, action: "Revoke all", danger: true });
 }
 
-/** Gives revoked permissions again. @param {Grant[]} given @param {HTMLElement} place */
-async function giveAgain(given, place) {
+/**
+ * Revokes grants and saved decisions. Returns the calls that undo it, the last revocation first.
+ *
+ * @param {Grant[]} given
+ * @param {SavedDecision[]} saved
+ */
+async function revokeAll(given, saved) {
+  /** @type {(() => Promise<unknown>)[]} */
+  const undos = [];
+  for (const { id } of given) {
+    try {
+      await api.delete(path`/v1/grants/${id}`);
+      undos.unshift(() => undoGrant(id));
+    } catch (why) {
+      // It fell with one before it, and comes back with that one.
+      if (!(why instanceof Problem) || why.status !== 404) throw why;
+    }
+  }
+  for (const { id } of saved) {
+    await api.delete(path`/v1/decisions/${id}`);
+    undos.unshift(() => undoDecision(id));
+  }
+  return undos;
+}
+
+/** Undoes revocations. @param {(() => Promise<unknown>)[]} undos @param {HTMLElement} place */
+async function giveAgain(undos, place) {
   try {
-    for (const grant of given) await giveBack(grant);
+    for (const undo of undos) await undo();
     replace(place, h("span.muted.small", "given again"));
   } catch (why) {
     toastError(why);

@@ -1,4 +1,4 @@
-/** Revoking a grant: what falls with it is shown before, and the grant itself can be given again. */
+/** Revoking a grant: what falls with it is shown before, and all of it can be given again for some seconds. */
 
 import { api, path } from "./api.js";
 import { confirm, toast, toastError } from "./dialog.js";
@@ -67,8 +67,8 @@ function question(grant, wouldEnd, reason) {
 
 /** @param {number} fallen */
 function undoPromise(fallen) {
-  const start = `For ${UNDO} seconds you can undo this: the permission is then given again, by you.`;
-  return fallen === 0 ? start : `${start} What fell with it does not come back.`;
+  const start = `It ends at once. For ${UNDO} seconds you can undo this: the permission is then given again, by you`;
+  return fallen === 0 ? `${start}.` : `${start}, and what fell with it comes back, if nothing else changed.`;
 }
 
 /** @param {Grant} grant @param {number} fallen */
@@ -77,19 +77,19 @@ function told(grant, fallen) {
   return fallen === 0 ? start : `${start} ${count(fallen, "more permission")} fell with it.`;
 }
 
-/** Gives a revoked grant again. What fell with it stays gone. @param {Grant} grant @param {number} fallen */
+/** Undoes a revocation. Everything comes back, or nothing. @param {Grant} grant @param {number} fallen */
 async function giveAgain(grant, fallen) {
   try {
-    await giveBack(grant);
-    const rest = fallen === 0 ? "" : ` ${count(fallen, "permission")} that fell with it did not come back.`;
+    await undoGrant(grant.id);
+    const rest = fallen === 0 ? "" : ` ${count(fallen, "permission")} that fell with it came back.`;
     toast(`${plain(grant.agentId, 40)} holds ${plain(grant.permission, 60)} again, given by you.${rest}`);
   } catch (why) {
     toastError(why);
   }
 }
 
-/** Gives a permission that was revoked. @param {Pick<Grant, "agentId" | "permission" | "reason" | "scope" | "hold">} grant */
-export function giveBack({ agentId, permission: text, reason, scope, hold }) {
-  const why = reason || "given again after a revocation";
-  return api.post("/v1/grants", { agentId, permissions: [text], reason: why, scope, hold });
-}
+/** Undoes the revocation of a grant. @param {string} id */
+export const undoGrant = (id) => api.post(path`/v1/grants/${id}/undo`);
+
+/** Undoes the revocation of a saved decision. @param {string} id */
+export const undoDecision = (id) => api.post(path`/v1/decisions/${id}/undo`);

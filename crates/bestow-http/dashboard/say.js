@@ -1,7 +1,7 @@
 /** Pieces of sentences that several views use. */
 
 import { go, h, replace } from "./dom.js";
-import { brief, foreign } from "./text.js";
+import { brief, foreign, isSame } from "./text.js";
 import { moment } from "./time.js";
 
 /** @import { Child } from "./types.js" */
@@ -39,7 +39,7 @@ export const permission = (text) => foreign(text, { kind: "path", max: 160 });
 
 /** Returns the name of an agent, or its id. @param {AgentView} view */
 export function nameOf(view) {
-  return view.name === undefined ? agent(view.id) : brief(view.name, 60);
+  return view.name === undefined || isSame(view.name, view.id) ? agent(view.id) : brief(view.name, 60);
 }
 
 /** Returns a badge. @param {string} text @param {"" | "ok" | "warn" | "bad" | "accent"} [tone] */

@@ -266,6 +266,7 @@ const SENTENCES = {
   "carrier.disconnected": ["other", () => ["lost the connection to its user"]],
   "store.failed": ["other", (of) => ["Storing failed: ", its(of.why, "text")]],
   "facts.merged": ["other", (of) => ["did too much to list it all: ", its(of.last, "text")]],
+  "credential.changed": ["other", (of) => ["A credential was ", its(of.change)]],
   "peer.refused": ["other", (of) => ["A process was refused: ", its(of.why, "text")]],
 };
 

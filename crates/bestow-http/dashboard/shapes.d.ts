@@ -133,6 +133,8 @@ export interface WaitingChange {
 export interface Config {
   path: string;
   text?: string;
+  /** The text that is in force, if it is another one. */
+  inForce?: string;
   /** Why the text may not be shown. */
   hidden?: string;
   problems: FileProblem[];
@@ -140,17 +142,34 @@ export interface Config {
   waiting?: WaitingChange;
 }
 
+/** A change of the policy file: the new lines, and those that they replace. */
+export interface Edit {
+  line: number;
+  old: string;
+  new: string;
+}
+
+/** The paths that one rule of the policy file covers now. */
+export interface GlobView {
+  line: number;
+  glob: string;
+  verdict: string;
+  below: string;
+  covers: string[];
+  more: boolean;
+}
+
 export type Suggestion =
   | {
-      kind: "add_rule";
+      kind: "add_permission";
       agentId: string;
       permission: string;
       times: number;
-      table: string;
-      line: string;
-      covers?: string[];
-      more?: boolean;
+      edit: Edit;
+      covers: string[];
+      more: boolean;
     }
+  | { kind: "add_rule"; agentId: string; action: string; times: number; edit: Edit }
   | { kind: "unused"; agentId: string; permission: string; grantId: string; since: string; place?: string };
 
 export interface TaskRun {
@@ -168,6 +187,8 @@ export interface Task {
   next?: string;
   problems: { line?: number; text: string }[];
   schedule?: string;
+  /** The seconds between two heartbeats, for a task that runs with them. */
+  heartbeatEverySeconds?: number;
   timezone?: string;
   gate?: { command: string; permissions: string[]; missing: string[] };
   runs: TaskRun[];

@@ -1,7 +1,7 @@
 /** The requests that wait, and those that ended while the page was open. The server says what is so. */
 
 import { api, path, Problem } from "./api.js";
-import { onEvent, onState } from "./events.js";
+import { onEvent, onState, tellEach } from "./events.js";
 
 /** @import { RequestState } from "./types.js" */
 /** @typedef {{ added: string[], ended: string[] }} Change */
@@ -95,7 +95,7 @@ async function readAll() {
 }
 
 /**
- * Reads one request. A request that nobody remembers has ended.
+ * Reads one request. A request that the server does not remember has ended, and nobody knows how.
  *
  * @param {string} id
  * @returns {Promise<RequestState | null>}
@@ -106,7 +106,7 @@ async function readOne(id) {
   } catch (why) {
     const before = known.get(id);
     if (!(why instanceof Problem) || why.status !== 404) throw why;
-    return before ? { ...before, status: "cancelled" } : null;
+    return before ? { ...before, status: "unknown" } : null;
   }
 }
 
@@ -125,7 +125,7 @@ function apply(states, always = false) {
       change.ended.push(state.id);
     }
   }
-  if (always || change.added.length > 0 || change.ended.length > 0) for (const listener of listeners) listener(change);
+  if (always || change.added.length > 0 || change.ended.length > 0) tellEach(listeners, change);
 }
 
 /** Forgets a request that has ended. @param {string} id */

@@ -4,12 +4,13 @@ import { api, path } from "./api.js";
 import { toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { revoke } from "./revoke.js";
-import { agent, agentLink, count, empty, failure, loading, permission, placeLink } from "./say.js";
+import { agent, agentLink, count, empty, failure, jump, loading, permission, placeLink } from "./say.js";
 import { foreign } from "./text.js";
 import { duration, live, now } from "./time.js";
 import { permissionWords } from "./words.js";
 
-/** @import { Suggestion } from "./shapes.js" */
+/** @import { Edit, Suggestion } from "./shapes.js" */
+/** @typedef {Extract<Suggestion, { kind: "add_permission" }>} AddPermission */
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
 /** @typedef {Extract<Suggestion, { kind: "unused" }>} Unused */
 
@@ -22,7 +23,8 @@ export function suggestionList() {
   const load = async () => {
     try {
       const { since, suggestions } = await api.get("/v1/suggestions");
-      const added = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "add_rule");
+      const added = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "add_permission");
+      const allowed = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "add_rule");
       const unused = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "unused");
       replace(
         element,
@@ -30,9 +32,10 @@ export function suggestionList() {
         suggestions.length === 0 &&
           empty(
             "Nothing to suggest",
-            "Permissions that you give again and again, and those that nobody uses, appear here.",
+            "Permissions and actions that you allow again and again, and permissions that nobody uses, appear here.",
           ),
-        added.length > 0 && section("Given by hand again and again", added.map(rule)),
+        added.length > 0 && section("Given by hand again and again", added.map(permissionCard)),
+        allowed.length > 0 && section("Allowed by hand again and again", allowed.map(ruleCard)),
         unused.length > 0 &&
           section(
             "Never used",
@@ -52,23 +55,36 @@ function section(title, cards) {
   return h("section.stack", h("h2.section-title", title), cards);
 }
 
+/** @param {AddPermission} suggestion */
+function permissionCard({ agentId, permission: text, times, edit, covers, more }) {
+  const said = ["a person gave ", permission(text), " to ", agent(agentId)];
+  return card(times, said, edit, covered(text, covers, more));
+}
+
 /** @param {AddRule} suggestion */
-function rule({ agentId, permission: text, times, table, line, covers = [], more = false }) {
-  const copy = h("button.button.small", { onclick: () => void copied(line) }, "Copy the line");
+function ruleCard({ agentId, action, times, edit }) {
+  const said = ["a person allowed ", agent(agentId), " ", h("code", foreign(action, { kind: "command", max: 300 }))];
+  return card(times, said, edit, h("p.small.muted", "It allows actions of exactly this form, and nothing else."));
+}
+
+/**
+ * @param {number} times
+ * @param {import("./types.js").Child} said
+ * @param {Edit} edit
+ * @param {HTMLElement} effect
+ */
+function card(times, said, { line, old, new: lines }, effect) {
+  const copy = h("button.button.small", { onclick: () => void copied(lines) }, "Copy the lines");
+  const code = (/** @type {string} */ text) => h("div.code", foreign(text, { kind: "command", max: 1000 }));
+  const what = old === "" ? "With these lines in the policy file" : "With this change of the policy file";
   return h(
     "article.panel.suggestion",
-    h(
-      "p",
-      h("strong", `${count(times, "time")} `),
-      "a person gave ",
-      permission(text),
-      " to ",
-      agent(agentId),
-      ". With this line in the policy file, nobody is asked any more:",
-    ),
-    h("div.code", foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
-    covered(text, covers, more),
-    h("div.row", copy),
+    h("p", h("strong", `${count(times, "time")} `), said, `. ${what}, nobody is asked any more:`),
+    old !== "" && [h("p.small.muted", `In place of line ${line}:`), h("div.replaced", code(old))],
+    h("p.small.muted", old === "" ? `Before line ${line}:` : "the new lines:"),
+    code(lines),
+    effect,
+    h("div.row", copy, jump("Show the place", `#/policy/${Math.max(1, line - (old === "" ? 1 : 0))}`)),
   );
 }
 
@@ -95,13 +111,13 @@ function covered(text, covers, more) {
   );
 }
 
-/** @param {string} line */
-async function copied(line) {
+/** @param {string} lines */
+async function copied(lines) {
   try {
-    await navigator.clipboard.writeText(line);
-    toast("The line is copied.");
+    await navigator.clipboard.writeText(lines);
+    toast("The lines are copied.");
   } catch {
-    toast("The browser did not let the page copy. Mark the line and copy it.", { kind: "error" });
+    toast("The browser did not let the page copy. Mark the lines and copy them.", { kind: "error" });
   }
 }
 

@@ -5,7 +5,7 @@ import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { agentLink, badge, count, empty, fact, failure, loading, permissionList, refill } from "./say.js";
 import { brief, foreign } from "./text.js";
-import { ago, exact, moment } from "./time.js";
+import { ago, duration, exact, moment } from "./time.js";
 
 /** @import { Task, TaskRun } from "./shapes.js" */
 
@@ -71,7 +71,9 @@ function bySoonest(a, b) {
 /** @param {Task} task */
 function card(task) {
   const { id, title, agentId, enabled, next, problems, schedule, timezone, gate, runs, upcoming } = task;
+  const { heartbeatEverySeconds: beat } = task;
   const isTask = id !== undefined;
+  const isOn = next !== undefined || beat !== undefined;
   return h(
     "article.panel.task",
     h(
@@ -79,7 +81,7 @@ function card(task) {
       h(
         "div.row",
         h("h2", brief(title ?? task.file, 120)),
-        !isTask ? badge("not valid", "bad") : !enabled ? badge("off") : next ? badge("on", "ok") : badge("not due"),
+        !isTask ? badge("not valid", "bad") : !enabled ? badge("off") : isOn ? badge("on", "ok") : badge("not due"),
       ),
       isTask && next && enabled && h("span.small.muted", { title: exact(next) }, `due ${moment(new Date(next))}`),
     ),
@@ -94,9 +96,10 @@ function card(task) {
       h(
         "dl.facts",
         fact("Schedule", schedule && [h("code", schedule), timezone && h("span.muted", ` in ${timezone}`)]),
+        fact("Schedule", beat !== undefined && `with the heartbeat, every ${duration(beat * 1000)}`),
         fact("Runs as", agentId && agentLink(agentId)),
         fact("File", foreign(task.file, { kind: "path", max: 120 })),
-        fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)]),
+        fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), gatePermissions(gate)]),
       ),
     upcoming.length > 1 &&
       h(
@@ -111,9 +114,14 @@ function card(task) {
   );
 }
 
-/** @param {string[]} permissions */
-const missing = (permissions) =>
-  permissions.length > 0 && h("div.small.bad-text", "The agent lacks ", permissionList(permissions));
+/** Returns what a gate may use, and what of it the agent lacks. @param {NonNullable<Task["gate"]>} gate */
+function gatePermissions({ permissions, missing }) {
+  const given = permissions.length > 0 ? ["It needs ", permissionList(permissions), "."] : "It needs no permissions.";
+  return [
+    h("div.small.muted", given),
+    missing.length > 0 && h("div.small.bad-text", "The agent lacks ", permissionList(missing), "."),
+  ];
+}
 
 /** @param {TaskRun[]} runs */
 function runsPart(runs) {

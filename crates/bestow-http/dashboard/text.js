@@ -371,3 +371,6 @@ function warning(others) {
   const label = `This word has letters that look like others: ${list}. It is not the word it seems to be.`;
   return h("span.warn-mark", { role: "img", "aria-label": label, title: label }, "looks alike");
 }
+
+/** Returns true if a name says no more than the id that it names. @param {string} name @param {string} id */
+export const isSame = (name, id) => name.toLowerCase() === id.toLowerCase();

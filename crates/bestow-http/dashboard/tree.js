@@ -8,6 +8,8 @@
  * @property {string} key
  * @property {string} owner
  * @property {number} count
+ * @property {number} place The place among the owners, from 1.
+ * @property {number} size The number of the owners.
  */
 
 /**
@@ -18,6 +20,8 @@
  * @property {number} level
  * @property {number} below The number of agents that it created, directly or through others.
  * @property {boolean} isOpen
+ * @property {number} place The place among the agents of one creator, from 1.
+ * @property {number} size The number of these agents.
  * @property {boolean} isMatch False if it is there only because an agent below it was searched for.
  */
 
@@ -26,12 +30,23 @@
 /** The number of agents up to which the tree is open from the beginning. */
 const FEW = 200;
 
+/** Returns true if two rows say the same about the same things. @param {Row} one @param {Row} other */
+function isEqual(one, other) {
+  if (one.place !== other.place || one.size !== other.size) return false;
+  if (one.kind === "owner") return other.kind === "owner" && one.count === other.count;
+  if (other.kind === "owner" || one.agent !== other.agent) return false;
+  const isPlace = one.level === other.level && one.below === other.below;
+  return isPlace && one.isOpen === other.isOpen && one.isMatch === other.isMatch;
+}
+
 /** The agents that the server told of, and which of them are unfolded. */
 export class AgentTree {
   /** @type {Map<string, AgentView>} */
   #agents = new Map();
   /** Agents whose state is not the usual one. @type {Set<string>} */
   #turned = new Set();
+  /** The rows that were returned last. A row that says the same stays the same object. @type {Map<string, Row>} */
+  #rows = new Map();
 
   /** @param {AgentView[]} agents */
   replace(agents) {
@@ -93,12 +108,24 @@ export class AgentTree {
     const owners = [...children.keys()].filter((key) => key.startsWith("owner ")).sort();
     /** @type {Row[]} */
     const rows = [];
-    for (const key of owners) {
-      const at = rows.push({ kind: "owner", key, owner: key.slice("owner ".length), count: 0 }) - 1;
+    for (const [place, key] of owners.entries()) {
+      const owner = key.slice("owner ".length);
+      const at = rows.push({ kind: "owner", key, owner, count: 0, place: place + 1, size: owners.length }) - 1;
       const count = this.#walk(key, 0, { children, matches, rows });
       /** @type {OwnerRow} */ (rows[at]).count = count;
     }
-    return rows;
+    return this.#stable(rows);
+  }
+
+  /** Returns the rows, each as the object of before if nothing of it has changed. @param {Row[]} rows */
+  #stable(rows) {
+    const before = this.#rows;
+    const stable = rows.map((row) => {
+      const old = before.get(row.key);
+      return old && isEqual(old, row) ? old : row;
+    });
+    this.#rows = new Map(stable.map((row) => [row.key, row]));
+    return stable;
   }
 
   /** Returns the agents by the key of what they are below. @param {Set<string> | null} shown */
@@ -127,11 +154,22 @@ export class AgentTree {
   #walk(key, level, walk) {
     const { children, matches, rows } = walk;
     let count = 0;
-    for (const agent of children.get(key) ?? []) {
+    const siblings = children.get(key) ?? [];
+    for (const [index, agent] of siblings.entries()) {
       const isOpen = matches !== null || this.isOpen(agent.id);
       const isMatch = matches?.has(agent.id) ?? true;
       /** @type {AgentRow} */
-      const row = { kind: "agent", key: agent.id, agent, level, below: 0, isOpen, isMatch };
+      const row = {
+        kind: "agent",
+        key: agent.id,
+        agent,
+        level,
+        below: 0,
+        isOpen,
+        isMatch,
+        place: index + 1,
+        size: siblings.length,
+      };
       rows?.push(row);
       row.below = this.#walk(`agent ${agent.id}`, level + 1, isOpen ? walk : { ...walk, rows: null });
       count += row.below + 1;

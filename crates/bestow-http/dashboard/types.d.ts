@@ -2,7 +2,7 @@
 
 export type Tier = "safe" | "dangerous" | "destructive";
 export type ScopeName = "once" | "session" | "until" | "always";
-export type Status = "pending" | "granted" | "denied" | "expired" | "cancelled" | "unavailable";
+export type Status = "pending" | "granted" | "denied" | "expired" | "cancelled" | "unavailable" | "unknown";
 /** What an element may contain. Texts and numbers are shown as text, empty values not at all. */
 export type Child = string | number | Node | null | undefined | false | Child[];
 export type Connection = "connecting" | "live" | "lost";
@@ -90,7 +90,7 @@ export interface PermissionPreview {
   permission: string;
   path?: string;
   leadsTo?: string;
-  kind: "file" | "directory" | "missing" | "glob" | "hidden" | "none";
+  kind: "file" | "directory" | "missing" | "hidden" | "none";
   covers: string[];
   more: boolean;
 }

@@ -16,6 +16,8 @@ let lists = 0;
  * @property {(item: T) => HTMLElement} draw
  * @property {(item: T) => unknown} choose
  * @property {(item: T) => unknown} [keyOf] Returns what an item is known by after a change.
+ * @property {(item: T) => { place: number, size: number }} [positionOf] Returns the place of an item among its siblings,
+ * from 1, and their number. Without it, all items are siblings.
  */
 
 /**
@@ -36,7 +38,7 @@ let lists = 0;
  * @param {VirtualOptions<T>} options
  * @returns {VirtualList<T>}
  */
-export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (item) => item }) {
+export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (item) => item, positionOf: siblings }) {
   const name = `list-${++lists}`;
   const space = h("div.virtual-space", { role: "presentation" });
   const element = h("div.virtual", { role, tabindex: "0", "aria-label": label }, space);
@@ -47,6 +49,9 @@ export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (ite
   /** @type {unknown} */
   let marked = null;
   let planned = 0;
+
+  const positionOf = (/** @type {T} */ item, /** @type {number} */ index) =>
+    siblings?.(item) ?? { place: index + 1, size: items.length };
 
   const indexOf = (/** @type {unknown} */ key) => items.findIndex((item) => keyOf(item) === key);
 
@@ -86,6 +91,9 @@ export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (ite
     const row = drawn.get(item) ?? made(item);
     row.id = `${name}-${index}`;
     row.style.top = `${index * rowHeight}px`;
+    const { place, size } = positionOf(item, index);
+    row.setAttribute("aria-posinset", String(place));
+    row.setAttribute("aria-setsize", String(size));
     return row;
   };
 

@@ -9,6 +9,7 @@ import { permissionWords } from "./words.js";
 /**
  * @typedef {object} Wishes
  * @property {HTMLElement | null} element
+ * @property {HTMLElement | null} place Where the only permission leads, for a card whose sentence names it.
  * @property {number} count
  * @property {() => string[]} chosen
  * @property {(isSplit: boolean) => void} split Lets the person choose a part, or takes all of them.
@@ -35,6 +36,7 @@ export function wishes(permissions, changed) {
     h("li", h("label.wish", box, h("span", permissionWords(permission))), place);
   return {
     element: rows.length > 0 ? h("ul.wishes", rows.map(row)) : null,
+    place: rows.length === 1 && hasPath ? (rows[0]?.place ?? null) : null,
     count: rows.length,
     covered,
     chosen: () => rows.filter(({ box }) => box.checked).map(({ permission }) => permission),

@@ -2,7 +2,7 @@
 
 import { h, isObject } from "./dom.js";
 import { isInPart } from "./sentence.js";
-import { foreign, plain } from "./text.js";
+import { foreign, isSame, plain } from "./text.js";
 import { moment } from "./time.js";
 
 /** @import { Question, ScopeName, Child } from "./types.js" */
@@ -44,14 +44,14 @@ export function sentence(question) {
 /** Returns the sentence without its reason, for places without elements. @param {Question} question */
 export function plainSentence({ agentName, agentId, action, permissions }) {
   const what = action ? `wants to ${WISHES[action.operation] ?? "use a tool"}` : `asks for ${count(permissions)}`;
-  const isNamed = agentName && agentName !== agentId;
+  const isNamed = agentName && !isSame(agentName, agentId);
   return `${isNamed ? `${plain(agentName, 60)} (${plain(agentId, 60)})` : plain(agentId, 60)} ${what}`;
 }
 
 /** @param {Question} question */
 function who({ agentName, agentId }) {
   const id = h("span.agent-id", foreign(agentId, { max: 80, kind: "path" }));
-  if (!agentName || agentName === agentId) return h("strong", id);
+  if (!agentName || isSame(agentName, agentId)) return h("strong", id);
   return [h("strong", foreign(agentName, { max: 60, kind: "path" })), " ", id];
 }
 
@@ -70,7 +70,7 @@ export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   const name = (/** @type {string} */ id) => foreign(id, { max: 60, kind: "path" });
   const kind = agentKind === "subagent" ? "a subagent" : `a ${agentKind} agent`;
   const chain = above.flatMap((agent, place) => [place === 0 ? ", created by " : ", and that one by ", name(agent)]);
-  return [kind, " of the owner ", name(ownerId), chain];
+  return [kind, " that works for ", name(ownerId), chain];
 }
 
 /** @param {string[]} permissions */
@@ -144,6 +144,7 @@ const OUTCOMES = {
   expired: "Expired",
   cancelled: "Withdrawn",
   unavailable: "Unavailable",
+  unknown: "Ended while the engine was not reached",
 };
 
 /**

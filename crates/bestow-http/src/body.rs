@@ -69,7 +69,8 @@ pub(crate) fn object_in(text: &[u8]) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-fn json_is_said(headers: &HeaderMap) -> Result<(), Problem> {
+/// Refuses a body that is not said to be JSON.
+pub(crate) fn json_is_said(headers: &HeaderMap) -> Result<(), Problem> {
     let said = headers.get(header::CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
     let kind = said.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {

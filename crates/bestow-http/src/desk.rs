@@ -26,7 +26,7 @@ impl bestow_hosts::Desk for Desk<'_> {
         action: &Action,
         unanswered: Unanswered,
     ) -> Result<Authorization, Problem> {
-        let (agent, action) = (agent.clone(), action.clone());
+        let (agent, action) = (self.caller.through(agent.clone()), action.clone());
         // The work goes on if the client is gone. Its result is dropped then, and the withdrawal with it.
         let work = async move {
             let authorized = agent.authorize(action).await?;

@@ -1,8 +1,15 @@
 //! The parsers of texts from outside, for tests with arbitrary bytes. They are no part of the public interface.
 
+use bestow::event::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::{body, permissions::Received};
+use crate::{body, permissions::Received, runs};
+
+/// Reads a frame of a person's client on `/ws` as the server does. Returns the error with which the frame is answered,
+/// or none if it is a message.
+pub fn message(text: &str) -> Option<Value> {
+    runs::objection(text, Timestamp::from_millis(0))
+}
 
 /// Reads the body of a request as the server does.
 ///

@@ -3,14 +3,20 @@
 //! A web page that a person visits can send requests to programs on this machine. The browser names the page in
 //! `Origin`. A page can also give its own name the address of this machine; then `Host` has the page's name.
 
-use std::sync::Arc;
+use std::{
+    convert::Infallible,
+    future::{Ready, ready},
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, StatusCode, Uri, header, uri::Authority},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
+use futures_util::future::Either;
+use tower::{Layer, Service};
 
 use crate::problem::Problem;
 
@@ -44,8 +50,30 @@ impl AllowedHosts {
         self
     }
 
+    /// Returns true if the request is of no web page, and `Host` is one of the names with or without a port. Nearly
+    /// every request is. All others get the whole check.
+    fn is_plain(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        if uri.authority().is_some() || headers.contains_key(header::ORIGIN) {
+            return false;
+        }
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+        let is_port = |text: &[u8]| {
+            let digits = text.iter().all(u8::is_ascii_digit);
+            digits && str::from_utf8(text).is_ok_and(|port| port.parse::<u16>().is_ok())
+        };
+        self.hosts.iter().any(|name| match host.as_bytes().strip_prefix(name.as_bytes()) {
+            Some([]) => true,
+            Some([b':', port @ ..]) => is_port(port),
+            Some(_) | None => false,
+        })
+    }
+
     /// Checks the names in a request.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        if self.is_plain(uri, headers) {
+            return Ok(());
+        }
         let host = self.host_of(uri, headers)?;
         let mut origins = headers.get_all(header::ORIGIN).iter();
         match (origins.next(), origins.next()) {
@@ -69,6 +97,7 @@ impl AllowedHosts {
         let host = host.to_str().ok().filter(|host| !host.contains('@'));
         let host: Authority = host
             .and_then(|host| host.parse().ok())
+            .filter(has_good_port)
             .ok_or_else(|| invalid("`Host` is the name of the server, with a port where it has one"))?;
         if uri.authority().is_some_and(|target| target != &host) {
             return Err(invalid("`Host` and the target of the request name different servers"));
@@ -91,10 +120,102 @@ impl AllowedHosts {
     }
 }
 
+/// Returns true if a name is followed by nothing, or by a port.
+fn has_good_port(host: &Authority) -> bool {
+    let port = host.as_str().strip_prefix(host.host()).unwrap_or(":");
+    port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
+}
+
 /// Refuses requests under other names and from other web pages.
-pub(crate) async fn guard(State(allowed): State<Arc<AllowedHosts>>, request: Request, next: Next) -> Response {
-    match allowed.check(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+#[derive(Clone, Debug)]
+pub(crate) struct Guard(Arc<AllowedHosts>);
+
+impl Guard {
+    pub(crate) fn of(allowed: AllowedHosts) -> Guard {
+        Guard(Arc::new(allowed))
+    }
+}
+
+impl<S> Layer<S> for Guard {
+    type Service = Guarded<S>;
+
+    fn layer(&self, inner: S) -> Guarded<S> {
+        Guarded { allowed: Arc::clone(&self.0), inner }
+    }
+}
+
+/// A service behind the check. The check waits for nothing, so it costs no task and no allocation.
+#[derive(Clone, Debug)]
+pub(crate) struct Guarded<S> {
+    allowed: Arc<AllowedHosts>,
+    inner: S,
+}
+
+impl<S: Service<Request, Response = Response, Error = Infallible>> Service<Request> for Guarded<S> {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Either<S::Future, Ready<Result<Response, Infallible>>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        match self.allowed.check(request.uri(), request.headers()) {
+            Ok(()) => Either::Left(self.inner.call(request)),
+            Err(problem) => Either::Right(ready(Ok(problem.into_response()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderValue, Uri, header};
+
+    use super::AllowedHosts;
+
+    /// The short way allows nothing that the whole check refuses.
+    #[test]
+    fn what_is_plain_is_allowed_by_the_whole_check() {
+        let allowed = AllowedHosts::default().host("permissions.example.org");
+        let texts = [
+            "localhost",
+            "localhost:80",
+            "LOCALHOST:80",
+            "127.0.0.1:7422",
+            "[::1]:7422",
+            "[::1]",
+            "localhost:",
+            "localhost:a",
+            "localhost:123456",
+            "localhost:99999",
+            "localhost:0",
+            "localhost.",
+            "localhosts",
+            "evil",
+            "localhost@evil",
+            "localhost:80@evil",
+            "localhost:80/",
+            "permissions.example.org:443",
+            "127.0.0.1.evil",
+            "",
+            ":80",
+            "localhost:80:80",
+            "localhost ",
+            "user@localhost",
+        ];
+        let mut plain = 0;
+        for text in texts {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static(text));
+            let uri = Uri::from_static("/v1/check");
+            let is_allowed = allowed.host_of(&uri, &headers).is_ok();
+            let is_plain = allowed.is_plain(&uri, &headers);
+            assert!(is_allowed || !is_plain, "{text:?}");
+            plain += usize::from(is_plain);
+            headers.insert(header::ORIGIN, HeaderValue::from_static("http://evil"));
+            assert!(!allowed.is_plain(&uri, &headers), "a web page: {text:?}");
+        }
+        assert!(plain >= 6, "{plain}");
     }
 }

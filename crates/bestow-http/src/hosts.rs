@@ -18,12 +18,14 @@ pub(crate) struct Hosts(Mutex<HashMap<AgentId, Arc<OwnSessions>>>);
 impl Hosts {
     /// Returns the sessions of a host. If the agent of the host was retired and another one has its id, they begin
     /// anew.
-    pub(crate) fn of(&self, engine: &Engine, host: Agent) -> Result<Arc<OwnSessions>, Problem> {
+    pub(crate) fn of(&self, engine: &Engine, host: &Agent) -> Result<Arc<OwnSessions>, Problem> {
         let broken = |_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work");
         let mut all = self.0.lock().map_err(broken)?;
         all.retain(|_, sessions| sessions.host().profile().is_ok());
         let id = host.id().clone();
-        let sessions = all.entry(id).or_insert_with(|| Arc::new(OwnSessions::new(engine.clone(), host)));
+        // Several credentials may share the sessions, so their agents are created by none of them.
+        let plain = engine.agent(&id)?;
+        let sessions = all.entry(id).or_insert_with(|| Arc::new(OwnSessions::new(engine.clone(), plain)));
         Ok(Arc::clone(sessions))
     }
 }

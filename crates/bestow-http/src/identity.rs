@@ -1,6 +1,7 @@
 //! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
 
 mod authenticate;
+mod counts;
 mod session;
 
 use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
@@ -14,6 +15,7 @@ use bestow::{
     control::Admin,
     decision::Refusal,
     event::Timestamp,
+    grant::Means,
     user::{ApproverId, OwnerId},
 };
 use futures_util::FutureExt;
@@ -26,11 +28,13 @@ use tokio::{
 
 use crate::{
     body::{self, Fields},
-    credentials::{Credential, CredentialId, Credentials, Role},
+    credentials::{Credential, CredentialId, Credentials, Live, Role},
     frames::Frames,
     hosts::Hosts,
-    options::Options,
+    options::{Options, SocketTimes},
     problem::Problem,
+    rate::Rate,
+    revocations::Revocations,
     runs::Runs,
     shares::Shares,
     tickets::Tickets,
@@ -58,6 +62,7 @@ pub(crate) struct Entrance {
     engine: Engine,
     credentials: Credentials,
     body_time: Duration,
+    socket_times: SocketTimes,
     /// The turns of each credential in the work of the engine.
     turns: Shares<CredentialId>,
     /// The places of each owner in that work. The agents of one owner do not delay those of another.
@@ -66,6 +71,8 @@ pub(crate) struct Entrance {
     workers: Arc<Semaphore>,
     waiting: Shares<CredentialId>,
     sockets: Shares<CredentialId>,
+    connections: Shares<CredentialId>,
+    rate: Rate,
     runs: Arc<Runs>,
     /// The state directory with the audit trail.
     trail: Option<PathBuf>,
@@ -77,6 +84,7 @@ pub(crate) struct Entrance {
     frames: Frames,
     parts: Parts,
     hosts: Hosts,
+    revocations: Revocations,
     /// The begin of this server. A link that is older was made for another one.
     began: Option<Timestamp>,
 }
@@ -85,20 +93,25 @@ pub(crate) struct Entrance {
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     engine: Engine,
-    credential: Arc<Credential>,
+    live: Arc<Live>,
 }
 
 impl Entrance {
     pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
+        let socket_times = options.socket_times();
         let Options { credentials, body_time, trail, config, sandbox, .. } = options;
+        let (connections, rate) = (options.connections_per_credential, options.requests_per_second);
         Entrance {
             credentials,
             body_time,
+            socket_times,
             turns: Shares::of(1),
             owners: Shares::of(OF_ONE_OWNER),
             workers: Arc::new(Semaphore::new(WORKERS)),
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
+            connections: Shares::of(connections),
+            rate: Rate::per_second(rate),
             runs: Arc::new(Runs::new(&engine, sandbox)),
             trail,
             config,
@@ -108,6 +121,7 @@ impl Entrance {
             frames: Frames::default(),
             parts: Parts::default(),
             hosts: Hosts::default(),
+            revocations: Revocations::default(),
             began: engine.now().ok(),
             engine,
         }
@@ -115,6 +129,11 @@ impl Entrance {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Returns the times of each WebSocket.
+    pub(crate) fn socket_times(&self) -> SocketTimes {
+        self.socket_times
     }
 
     pub(crate) fn runs(&self) -> Arc<Runs> {
@@ -151,6 +170,11 @@ impl Entrance {
         &self.hosts
     }
 
+    /// Returns the revocations that can be undone now.
+    pub(crate) fn revocations(&self) -> &Revocations {
+        &self.revocations
+    }
+
     /// Returns the texts of frames that go to many clients.
     pub(crate) fn frames(&self) -> &Frames {
         &self.frames
@@ -160,6 +184,12 @@ impl Entrance {
     pub(crate) async fn object(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
         let fields = self.in_time(caller, body::object(headers, body)).await?;
         Ok(Fields::of(fields))
+    }
+
+    /// Reads the text of the JSON in the body of a request of `caller`. The caller's credential is still valid then.
+    pub(crate) async fn json(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+        body::json_is_said(headers)?;
+        self.in_time(caller, body::bytes(body)).await
     }
 
     /// Reads the body of a request of `caller`. The caller's credential is still valid then.
@@ -196,7 +226,7 @@ impl Entrance {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Problem> {
         let full = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work");
-        let turn = self.turns.take(&caller.credential.id).await.ok_or_else(full)?;
+        let turn = self.turns.take(&caller.live.credential.id).await.ok_or_else(full)?;
         let own = match caller.owner() {
             Some(owner) => Some(self.owners.take(&owner).await.ok_or_else(full)?),
             None => None,
@@ -214,7 +244,7 @@ impl Entrance {
 
     /// Takes one of the places that a credential has for calls that wait for a person.
     pub(crate) fn place_to_wait(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
-        self.waiting.try_take(&caller.credential.id)
+        self.waiting.try_take(&caller.live.credential.id)
     }
 
     /// Takes one of the places that a credential has for WebSockets and streams.
@@ -224,7 +254,7 @@ impl Entrance {
                 format!("this credential has {SOCKETS} open WebSockets and streams, which is the limit: close one");
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sockets", detail)
         };
-        self.sockets.try_take(&caller.credential.id).ok_or_else(too_many)
+        self.sockets.try_take(&caller.live.credential.id).ok_or_else(too_many)
     }
 }
 
@@ -234,16 +264,21 @@ fn late(_: time::error::Elapsed) -> Problem {
 
 impl Caller {
     pub(crate) fn credential(&self) -> &Credential {
-        &self.credential
+        &self.live.credential
+    }
+
+    /// Returns the means by which the sender acts, for the records.
+    pub(crate) fn means(&self) -> Means {
+        Arc::clone(&self.live.means)
     }
 
     /// Returns the handle of the agent, if the credential is an agent's.
     pub(crate) fn agent(&self) -> Result<Agent, Problem> {
-        let Role::Agent { agent } = &self.credential.role else {
+        let Role::Agent { agent } = &self.live.credential.role else {
             return Err(Problem::forbidden("this needs the credential of an agent"));
         };
         match self.engine.agent(agent) {
-            Ok(agent) => Ok(agent),
+            Ok(agent) => Ok(self.through(agent)),
             Err(Error::Refused(Refusal::UnknownAgent(_))) => {
                 let detail =
                     format!("the agent {agent} of this credential is not registered: add it to the policy file");
@@ -253,11 +288,16 @@ impl Caller {
         }
     }
 
+    /// Returns the handle of an agent as the sender holds it: records name the credential.
+    pub(crate) fn through(&self, agent: Agent) -> Agent {
+        agent.through(self.means())
+    }
+
     /// Returns the orders of the sender, if the credential is an approver's or the operator's, and the name under which
     /// records show the sender.
     pub(crate) fn admin(&self) -> Result<(Admin, ApproverId), Problem> {
-        let means = self.credential.means();
-        match &self.credential.role {
+        let means = self.means();
+        match &self.live.credential.role {
             Role::Approver { owner, by } => Ok((Admin::of_owner(&self.engine, owner.clone(), means), by.clone())),
             Role::Operator => {
                 let internal = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "no name for records");
@@ -271,7 +311,7 @@ impl Caller {
 
     /// Returns the owner for whom the credential acts. An operator acts for every owner.
     pub(crate) fn owner(&self) -> Option<OwnerId> {
-        match &self.credential.role {
+        match &self.live.credential.role {
             Role::Approver { owner, .. } => Some(owner.clone()),
             Role::Agent { agent } => {
                 let profile = self.engine.agent(agent).and_then(|agent| agent.profile());
@@ -284,7 +324,7 @@ impl Caller {
     /// Refuses an owner that the client names and that is not the owner of its credential.
     pub(crate) fn refuse_other_owner(&self, named: Option<&str>) -> Result<(), Problem> {
         let is_own =
-            |named: &str| matches!(&self.credential.role, Role::Approver { owner, .. } if owner.as_str() == named);
+            |named: &str| matches!(&self.live.credential.role, Role::Approver { owner, .. } if owner.as_str() == named);
         if named.is_none_or(is_own) {
             return Ok(());
         }
@@ -293,8 +333,8 @@ impl Caller {
 
     /// Returns the handle of the person, if the credential is an approver's.
     pub(crate) fn approver(&self) -> Result<Approver, Problem> {
-        match &self.credential.role {
-            Role::Approver { owner, by } => Ok(self.engine.approver(owner, by, self.credential.means())),
+        match &self.live.credential.role {
+            Role::Approver { owner, by } => Ok(self.engine.approver(owner, by, self.means())),
             Role::Agent { .. } | Role::Operator => {
                 Err(Problem::forbidden("only the credential of an approver can see requests and answer them"))
             }

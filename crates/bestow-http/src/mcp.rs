@@ -41,7 +41,7 @@ async fn mcp(State(entrance): State<Arc<Entrance>>, request: Request) -> Respons
 
 async fn answered(entrance: &Arc<Entrance>, request: Request) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
-    let caller = entrance.caller(&parts.headers)?;
+    let caller = entrance.caller(&parts)?;
     let agent = agent_of(&caller)?;
     if parts.method != Method::POST {
         return Ok(only_post());
@@ -82,9 +82,10 @@ fn service(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(LONGEST_LINE);
+    let means = limits.caller.means();
     let of_request = move || -> io::Result<_> {
         let limits: Arc<dyn Gate> = Arc::clone(&limits) as _;
-        Ok(server(&engine, agent.clone()).within(limits))
+        Ok(server(&engine, agent.clone()).within(limits).through(Arc::clone(&means)))
     };
     StreamableHttpService::new(of_request, Arc::default(), config)
 }

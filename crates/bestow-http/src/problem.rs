@@ -1,5 +1,7 @@
 //! The body of an error: RFC 9457, "Problem Details for HTTP APIs".
 
+use std::time::Duration;
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -19,16 +21,31 @@ pub(crate) struct Problem {
     pub(crate) code: &'static str,
     pub(crate) detail: String,
     pub(crate) facts: Value,
+    /// The time after which the client may try again, in seconds.
+    retry_after: Option<u64>,
+    /// True if the connection ends with the response.
+    is_last: bool,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
-        Problem { status, code, detail: detail.into(), facts: Value::Null }
+        Problem { status, code, detail: detail.into(), facts: Value::Null, retry_after: None, is_last: false }
     }
 
     /// Adds facts for programs.
     pub(crate) fn about(self, facts: Value) -> Problem {
         Problem { facts, ..self }
+    }
+
+    /// Adds the time after which the client may try again, in whole seconds.
+    pub(crate) fn after(self, wait: Duration) -> Problem {
+        let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+        Problem { retry_after: Some(seconds.max(1)), ..self }
+    }
+
+    /// Ends the connection after the response.
+    pub(crate) fn closing(self) -> Problem {
+        Problem { is_last: true, ..self }
     }
 
     /// Returns the problem of a sender with a role that may not do this.
@@ -67,6 +84,12 @@ impl Problem {
         let mut response = (self.status, headers, members.to_string()).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.is_last {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }

@@ -59,6 +59,7 @@ pub(crate) fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::RunGoesOn(..)
         | Refusal::ToolIsDeclared(..)
         | Refusal::OtherChange { .. }
+        | Refusal::RevocationStands(..)
         | Refusal::ProcessGoesOn(..) => StatusCode::CONFLICT,
     }
 }
@@ -100,6 +101,7 @@ pub(crate) fn code(refusal: &Refusal) -> &'static str {
         Refusal::Governs(..) => "governs",
         Refusal::Sensitive { .. } => "sensitive",
         Refusal::NotYourGrant(..) => "not_your_grant",
+        Refusal::RevocationStands(..) => "revocation_stands",
         Refusal::SelfGrant(..) => "self_grant",
         Refusal::ScopeTooWide { .. } => "scope_too_wide",
         Refusal::ScopePast(..) => "scope_past",
@@ -175,6 +177,7 @@ pub(crate) fn facts(refusal: &Refusal) -> Value {
         | Refusal::UnknownRuling(..)
         | Refusal::UnknownRun(..)
         | Refusal::NothingHeldBack
+        | Refusal::RevocationStands(..)
         | Refusal::UnknownProcess(..)
         | Refusal::ProcessEnded(..)
         | Refusal::UnknownAgent(..)

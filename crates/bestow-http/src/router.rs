@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{header, request::Parts},
+    routing::get,
+};
 use bestow::Engine;
 use serde_json::{Value, json};
 
-use crate::{dashboard, guard::guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
+use crate::{dashboard, guard::Guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
 ///
@@ -17,7 +22,7 @@ use crate::{dashboard, guard::guard, identity::Entrance, options::Options, permi
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
-    let allowed = Arc::new(options.allowed.clone());
+    let guard = Guard::of(options.allowed.clone());
     let pages = if options.dashboard { dashboard::routes() } else { Router::new() };
     let entrance = Arc::new(Entrance::new(engine.clone(), options));
     Router::new()
@@ -29,8 +34,7 @@ pub fn router(engine: &Engine, options: Options) -> Router {
         .merge(mcp())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(allowed, guard))
+        .layer(guard)
         .with_state(entrance)
 }
 
@@ -42,9 +46,18 @@ fn mcp() -> Router<Arc<Entrance>> {
     Router::new()
 }
 
-/// Tells a supervisor that the server answers. It needs no credential and reveals nothing.
-async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+/// Tells a supervisor that the server answers. Without a credential it reveals nothing more. A client with one learns
+/// how long the server runs and what it holds: an agent and an approver about their owner, an operator about all.
+async fn health(State(entrance): State<Arc<Entrance>>, parts: Parts) -> Result<Json<Value>, Problem> {
+    let mut health = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
+    if !parts.headers.contains_key(header::AUTHORIZATION) {
+        return Ok(Json(health));
+    }
+    let counts = entrance.counts(&entrance.caller(&parts)?)?;
+    if let (Value::Object(fields), Value::Object(counts)) = (&mut health, counts) {
+        fields.extend(counts);
+    }
+    Ok(Json(health))
 }
 
 async fn unknown_path() -> Problem {

@@ -4,19 +4,17 @@ use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Durati
 
 use axum::Router;
 use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use tokio::{
-    net::{TcpListener, TcpStream},
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{Semaphore, watch},
     time,
 };
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-use crate::places::ConnectionPlace;
+use crate::{head_timer::HeadTimer, places::ConnectionPlace};
 
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +26,9 @@ pub struct Limits {
     pub head: Duration,
     /// The longest time in which a client accepts nothing of a reply.
     pub write: Duration,
+    /// The bytes of a reply that the system keeps for a client that does not read, about. The kernel of Linux keeps up
+    /// to twice as many.
+    pub unsent: u32,
     /// The time that open requests have to end when the server ends.
     pub grace: Duration,
 }
@@ -35,7 +36,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         let seconds = Duration::from_secs;
-        Limits { connections: 4_096, head: seconds(10), write: seconds(10), grace: seconds(5) }
+        Limits { connections: 4_096, head: seconds(10), write: seconds(10), unsent: 256 << 10, grace: seconds(5) }
     }
 }
 
@@ -44,6 +45,9 @@ const LONGEST_HEAD: usize = 64 << 10;
 
 /// The most headers of a request.
 const MOST_HEADERS: usize = 64;
+
+/// The clients that wait in the queue of the system.
+const QUEUE: u32 = 1_024;
 
 /// The pause after an error of the system, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -90,9 +94,12 @@ impl Server {
     ///
     /// [`ListenError::Io`] if the system refuses the address.
     pub async fn behind_tls_proxy(address: SocketAddr, limits: Limits) -> Result<Server, ListenError> {
-        let listener = TcpListener::bind(address).await.map_err(|why| ListenError::Io(address, why))?;
-        let address = listener.local_addr().map_err(|why| ListenError::Io(address, why))?;
-        Ok(Server { listener, address, limits })
+        let listening = || -> io::Result<_> {
+            let listener = listener(address, limits.unsent)?;
+            Ok((listener.local_addr()?, listener))
+        };
+        let (bound, listener) = listening().map_err(|why| ListenError::Io(address, why))?;
+        Ok(Server { listener, address: bound, limits })
     }
 
     /// Returns the address, with the port that the system chose.
@@ -107,66 +114,103 @@ impl Server {
     ///
     /// Dropping the future closes all connections that are not WebSockets.
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()>) {
-        let Server { listener, limits, .. } = self;
-        let places = Arc::new(Semaphore::new(limits.connections));
-        let (closing, closed) = watch::channel(false);
-        let mut connections = tokio::task::JoinSet::new();
-        let mut stop = pin!(stop);
-        loop {
-            // A free place comes first: a client that is not accepted waits in the queue of the system.
-            let next = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (place, listener.accept().await)
-            };
-            tokio::select! {
-                () = &mut stop => break,
-                (place, accepted) = next => match accepted {
-                    Ok((stream, _)) => {
-                        let (router, closed) = (router.clone(), closed.clone());
-                        if let Ok(place) = place {
-                            let place = ConnectionPlace::new(place);
-                            connections.spawn(connection(stream, router, limits, place, closed));
-                        }
-                    }
-                    Err(_) => time::sleep(PAUSE).await,
-                },
-                Some(_) = connections.join_next() => {}
-            }
-        }
-        drop(listener);
-        let _ = closing.send(true);
-        let ended = async { while connections.join_next().await.is_some() {} };
-        let _ = time::timeout(limits.grace, ended).await;
+        accepted(self.listener, self.limits, router, stop).await;
     }
 }
 
+/// Listens on an address. Its connections keep about `unsent` bytes that their clients have not read.
+fn listener(address: SocketAddr, unsent: u32) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(unsent)?;
+    socket.bind(address)?;
+    socket.listen(QUEUE)
+}
+
+/// A listener for connections of one kind.
+pub(crate) trait Accept {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// Accepts the next connection.
+    fn next(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+impl Accept for TcpListener {
+    type Stream = TcpStream;
+
+    async fn next(&self) -> io::Result<TcpStream> {
+        let (stream, _) = self.accept().await?;
+        let _ = stream.set_nodelay(true);
+        Ok(stream)
+    }
+}
+
+/// Serves `router` on the connections of a listener until `stop` is ready, and gives open requests the grace period.
+pub(crate) async fn accepted(listener: impl Accept, limits: Limits, router: Router, stop: impl Future<Output = ()>) {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let (closing, closed) = watch::channel(false);
+    let mut connections = tokio::task::JoinSet::new();
+    let mut stop = pin!(stop);
+    loop {
+        // A free place comes first: a client that is not accepted waits in the queue of the system.
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.next().await)
+        };
+        tokio::select! {
+            () = &mut stop => break,
+            (place, accepted) = next => match accepted {
+                Ok(stream) => {
+                    let (router, closed) = (router.clone(), closed.clone());
+                    if let Ok(place) = place {
+                        let place = ConnectionPlace::new(place);
+                        connections.spawn(connection(stream, router, limits, place, closed));
+                    }
+                }
+                Err(_) => time::sleep(PAUSE).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop(listener);
+    let _ = closing.send(true);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    let _ = time::timeout(limits.grace, ended).await;
+}
+
 async fn connection(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
     limits: Limits,
     place: ConnectionPlace,
     mut closed: watch::Receiver<bool>,
 ) {
-    let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
     let service = router.map_request(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(place.clone());
         request
     });
+    let timer = HeadTimer::default();
     let served = http1::Builder::new()
-        .timer(TokioTimer::new())
+        .timer(timer.clone())
         .header_read_timeout(limits.head)
         .max_buf_size(LONGEST_HEAD)
         .max_headers(MOST_HEADERS)
         .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(service))
         .with_upgrades();
     let mut served = pin!(served);
-    tokio::select! {
-        _ = served.as_mut() => {}
-        _ = closed.changed() => {
-            served.as_mut().graceful_shutdown();
-            let _ = served.await;
+    let mut is_closing = false;
+    loop {
+        tokio::select! {
+            _ = served.as_mut() => return,
+            // The connection is asked again, and ends because its head is late.
+            () = timer.is_late(limits.head) => {}
+            _ = closed.changed(), if !is_closing => {
+                served.as_mut().graceful_shutdown();
+                is_closing = true;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A WebSocket of one client: its limits, its heartbeat and its end. The dialects render what it says.
 
-use std::{sync::Arc, time::Duration};
+use std::{future, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -19,15 +19,10 @@ use tokio::{
 
 use crate::{
     identity::{Caller, Entrance},
+    options::SocketTimes,
     places::ConnectionPlace,
     problem::Problem,
 };
-
-/// The time between two heartbeats.
-const HEARTBEAT: Duration = Duration::from_secs(30);
-
-/// The time after which a client that accepts no frame is cut off.
-const LONGEST_SEND: Duration = Duration::from_secs(10);
 
 /// The number of heartbeats without any frame of the client after which it counts as gone.
 const SILENT_HEARTBEATS: u32 = 3;
@@ -68,9 +63,9 @@ pub(crate) fn limited(
 
 /// Closes the socket of a client without a valid credential, for dialects whose clients expect a close code. No message
 /// is sent before it.
-pub(crate) async fn unauthenticated(mut socket: WebSocket) {
+pub(crate) async fn unauthenticated(mut socket: WebSocket, times: SocketTimes) {
     let close = close(NOT_AUTHENTICATED, "send the credential of an approver");
-    let _ = time::timeout(LONGEST_SEND, socket.send(close)).await;
+    let _ = time::timeout(times.send, socket.send(close)).await;
 }
 
 fn close(code: u16, reason: &'static str) -> Message {
@@ -91,6 +86,20 @@ pub(crate) enum Incoming {
     Beat,
 }
 
+/// Waits for the time of a frame that came too early, and takes it.
+///
+/// # Cancellation
+///
+/// Dropping the future loses nothing.
+async fn early(frame: &mut Option<(Utf8Bytes, time::Instant)>) -> Utf8Bytes {
+    let Some((_, until)) = frame else { return future::pending().await };
+    time::sleep_until(*until).await;
+    match frame.take() {
+        Some((text, _)) => text,
+        None => future::pending().await,
+    }
+}
+
 /// The places that an open socket has: in its credential and in the server.
 pub(crate) type Places = (OwnedSemaphorePermit, Option<Extension<ConnectionPlace>>);
 
@@ -102,14 +111,17 @@ pub(crate) struct Socket {
     heartbeat: Interval,
     /// The heartbeats since the last frame of the client.
     silent: u32,
+    /// A frame that came too early, and the time until which it waits. No other is read meanwhile.
+    early: Option<(Utf8Bytes, time::Instant)>,
     _places: Places,
 }
 
 impl Socket {
     pub(crate) fn new(entrance: Arc<Entrance>, caller: Caller, socket: WebSocket, places: Places) -> Socket {
-        let mut heartbeat = time::interval_at(time::Instant::now() + HEARTBEAT, HEARTBEAT);
+        let beat = entrance.socket_times().heartbeat;
+        let mut heartbeat = time::interval_at(time::Instant::now() + beat, beat);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Socket { entrance, caller, socket, heartbeat, silent: 0, _places: places }
+        Socket { entrance, caller, socket, heartbeat, silent: 0, early: None, _places: places }
     }
 
     /// Waits for something to arrive.
@@ -120,25 +132,31 @@ impl Socket {
     pub(crate) async fn next(&mut self) -> Result<Incoming, Ended> {
         loop {
             let received = tokio::select! {
-                received = self.socket.recv() => received,
+                text = early(&mut self.early) => return self.accepted(text).await,
+                received = self.socket.recv(), if self.early.is_none() => received,
                 _ = self.heartbeat.tick() => return Ok(Incoming::Beat),
             };
             let Some(Ok(message)) = received else { return Err(Ended) };
             self.silent = 0;
             match message {
-                Message::Text(text) => {
-                    self.refuse_revoked().await?;
-                    return Ok(Incoming::Text(text));
-                }
+                Message::Text(text) => match self.entrance.count_frame(&self.caller) {
+                    Duration::ZERO => return self.accepted(text).await,
+                    wait => self.early = Some((text, time::Instant::now() + wait)),
+                },
                 Message::Binary(_) => return Ok(Incoming::Binary),
                 Message::Ping(_) | Message::Pong(_) => {}
                 Message::Close(_) => {
                     // The next read sends the reply. So the client knows that the end is no accident.
-                    let _ = time::timeout(LONGEST_SEND, self.socket.recv()).await;
+                    let _ = time::timeout(self.entrance.socket_times().send, self.socket.recv()).await;
                     return Err(Ended);
                 }
             }
         }
+    }
+
+    async fn accepted(&mut self, text: Utf8Bytes) -> Result<Incoming, Ended> {
+        self.refuse_revoked().await?;
+        Ok(Incoming::Text(text))
     }
 
     /// Sends a frame, if the credential is still valid.
@@ -152,9 +170,13 @@ impl Socket {
         self.send(Message::text(frame)).await
     }
 
-    /// Ends the socket if its credential is no longer valid.
+    /// Ends the socket if its credential is no longer valid, or if the engine has ended.
     pub(crate) async fn refuse_revoked(&mut self) -> Result<(), Ended> {
-        if self.entrance.still_accepts(&self.caller) { Ok(()) } else { self.not_authenticated().await }
+        if self.entrance.still_accepts(&self.caller) {
+            return Ok(());
+        }
+        // Without a clock nobody is accepted, and that says nothing about the credential.
+        if self.entrance.engine().now().is_err() { self.going_away().await } else { self.not_authenticated().await }
     }
 
     /// Checks that the client is there, and that its credential is still valid. A client that is there answers without
@@ -194,7 +216,7 @@ impl Socket {
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Ended> {
-        match time::timeout(LONGEST_SEND, self.socket.send(message)).await {
+        match time::timeout(self.entrance.socket_times().send, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Ended),
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -11,7 +11,7 @@ use bestow::event::Timestamp;
 use hmac_sha256::Hash as Sha256;
 
 use crate::{
-    credentials::{Credential, CredentialId},
+    credentials::{CredentialId, Live},
     hex::hex,
     problem::Problem,
 };
@@ -42,34 +42,34 @@ pub(crate) struct Tickets(Mutex<HashMap<CredentialId, Vec<Open>>>);
 #[derive(Debug)]
 struct Open {
     key: Key,
-    credential: Credential,
+    live: Arc<Live>,
     until: Timestamp,
 }
 
 impl Tickets {
     /// Creates a ticket for a credential.
-    pub(crate) fn issue(&self, credential: &Credential, now: Timestamp) -> Result<Ticket, Problem> {
+    pub(crate) fn issue(&self, live: &Arc<Live>, now: Timestamp) -> Result<Ticket, Problem> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|why| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", format!("there is no random number: {why}"))
         })?;
-        let (text, until) = (format!("{}_{}", credential.id, hex(&bytes)), now.after(VALID));
+        let (text, until) = (format!("{}_{}", live.credential.id, hex(&bytes)), now.after(VALID));
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, open| {
             open.retain(|open| now < open.until);
             !open.is_empty()
         });
-        let own = all.entry(credential.id.clone()).or_default();
+        let own = all.entry(live.credential.id.clone()).or_default();
         if own.len() >= MOST {
             let detail = format!("this credential has {MOST} tickets that are not used yet, which is the limit: wait");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_tickets", detail));
         }
-        own.push(Open { key: Sha256::hash(text.as_bytes()), credential: credential.clone(), until });
+        own.push(Open { key: Sha256::hash(text.as_bytes()), live: Arc::clone(live), until });
         Ok(Ticket { text, until })
     }
 
     /// Returns the credential of a ticket that is valid, and uses the ticket up.
-    pub(crate) fn redeem(&self, text: &str, now: Timestamp) -> Option<Credential> {
+    pub(crate) fn redeem(&self, text: &str, now: Timestamp) -> Option<Arc<Live>> {
         let id: CredentialId = text.split_once('_')?.0.parse().ok()?;
         let key = Sha256::hash(text.as_bytes());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,6 +77,6 @@ impl Tickets {
         // The hash of an unknown secret says nothing about it, so the comparison may stop early.
         let place = own.iter().position(|open| open.key == key)?;
         let open = own.swap_remove(place);
-        (now < open.until).then_some(open.credential)
+        (now < open.until).then_some(open.live)
     }
 }

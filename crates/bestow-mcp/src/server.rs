@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use bestow::{AgentId, Approver, Engine, request::Ticket, text::Escaped};
+use bestow::{AgentId, Approver, Engine, grant::Means, request::Ticket, text::Escaped};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -39,6 +39,8 @@ pub struct Server {
     engine: Engine,
     agent: AgentId,
     gate: Arc<dyn Gate>,
+    /// The means by which the client acts, for the records.
+    via: Option<Means>,
     /// True if the connection carries more than one request, so that a client of an older protocol can subscribe.
     is_lasting: bool,
     subscribed: Mutex<HashMap<Shelf, AbortHandle>>,
@@ -58,6 +60,7 @@ pub fn server(engine: &Engine, agent: AgentId) -> Server {
         engine: engine.clone(),
         agent,
         gate,
+        via: None,
         is_lasting: true,
         subscribed: Mutex::default(),
         user: None,
@@ -70,6 +73,13 @@ impl Server {
     #[must_use]
     pub fn within(mut self, gate: Arc<dyn Gate>) -> Server {
         (self.gate, self.is_lasting) = (gate, false);
+        self
+    }
+
+    /// Returns a server whose client acts by these means, such as a credential. Records name them.
+    #[must_use]
+    pub fn through(mut self, means: impl Into<Means>) -> Server {
+        self.via = Some(means.into());
         self
     }
 
@@ -154,7 +164,11 @@ impl Server {
     }
 
     fn acting(&self) -> Result<Acting, Failure> {
-        Acting::as_agent(&self.engine, &self.agent)
+        let acting = Acting::as_agent(&self.engine, &self.agent)?;
+        Ok(match &self.via {
+            Some(via) => Acting { agent: acting.agent.through(Arc::clone(via)), ..acting },
+            None => acting,
+        })
     }
 
     /// Waits for the end of a request for some time, and returns its state.

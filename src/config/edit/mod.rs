@@ -126,6 +126,19 @@ impl PolicyFile {
         Err(PersistError::disk(&self.read()?, "another program saves it again and again"))
     }
 
+    /// Returns the change of the lines that [`PolicyFile::keep`] would make, without writing. `None` if the file says
+    /// it already.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`PolicyFile::keep`].
+    pub fn edit_to_keep(&self, said: &PermanentDecision) -> Result<Option<LineEdit>, PersistError> {
+        let text = self.read()?;
+        let (after, kept) = plan(&text, said)?;
+        let edit = || LineEdit::between(&String::from_utf8_lossy(&text.bytes), &String::from_utf8_lossy(&after));
+        Ok((!kept.was_there).then(edit))
+    }
+
     /// Returns the result that [`PolicyFile::keep`] would have, without writing.
     ///
     /// # Errors
@@ -138,6 +151,30 @@ impl PolicyFile {
             replace::refuse_read_only(&text)?;
         }
         Ok(kept)
+    }
+}
+
+/// A change of a file in its lines. A person can make it by hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LineEdit {
+    /// The first line that changes, from 1. New lines come before it.
+    pub line: u32,
+    /// The lines that the new ones replace. They are often none.
+    pub old: String,
+    /// The new lines.
+    pub new: String,
+}
+
+impl LineEdit {
+    /// Returns the smallest change of whole lines that leads from one text to the other.
+    fn between(before: &str, after: &str) -> LineEdit {
+        let (old, new): (Vec<_>, Vec<_>) = (before.split('\n').collect(), after.split('\n').collect());
+        let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let (old, new) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
+        let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+        let middle = |lines: &[&str]| lines.get(..lines.len() - end).unwrap_or_default().join("\n");
+        LineEdit { line: u32::try_from(start + 1).unwrap_or(u32::MAX), old: middle(old), new: middle(new) }
     }
 }
 
@@ -199,16 +236,16 @@ fn is_besides(before: &Policy, after: &Policy, said: &PermanentDecision) -> bool
         && after.left_out.is_empty()
         && before.agents.iter().zip(&after.agents).all(|((id, before), (other, after))| {
             let is_its = id == said.agent();
-            let (rules, permissions) = if is_its { (said.rules(), said.permissions()) } else { (&[][..], &[][..]) };
+            let (rules, permissions) = if is_its { (said.rules(), said.permissions().len()) } else { (&[][..], 0) };
             let told_before = |rule: &Rule| before.rules.iter().chain(rules).any(|other| other.says_the_same(rule));
             let held_before = |held: &crate::model::PolicyPermission| {
                 before.permissions.iter().any(|other| other.pinned == held.pinned && other.hold == held.hold)
-                    || permissions.iter().any(|other| *other == held.pinned && held.hold == crate::model::Hold::Use)
+                    || is_its && said.gives(&held.pinned) && held.hold == crate::model::Hold::Use
             };
             id == other
                 && before.profile == after.profile
                 && after.rules.len() == before.rules.len() + rules.len()
-                && after.permissions.len() == before.permissions.len() + permissions.len()
+                && after.permissions.len() == before.permissions.len() + permissions
                 && after.rules.iter().all(told_before)
                 && after.permissions.iter().all(held_before)
         })

@@ -7,29 +7,74 @@ use crate::{
     command::Shape,
     model::{
         Action, ActionFacts, AgentId, AgentPolicy, ApproverId, CommandShape, Digest, Escaped, Grant, Hold, Means,
-        Operation, Origin, OwnerId, PathGlob, PinnedPermission, Place, Request, RequestId, Rule, SanitizedPath,
-        SavedDecision, Scope, Subject, Tier, Timestamp, ToolName, Verdict,
+        Operation, Origin, OwnerId, PathGlob, Permission, PinnedPermission, Place, Request, RequestId, Rule,
+        SanitizedPath, SavedDecision, Scope, Subject, Tier, Timestamp, ToolName, Verdict,
     },
 };
 
 use super::PersistError;
 
-/// A permanent approval, with the person who gave it. It is made from a request, a saved decision or a grant.
+/// A permanent approval. It is made from a request, a saved decision or a grant, with the person who gave it, or it is
+/// only suggested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermanentDecision {
     agent: AgentId,
     owner: OwnerId,
     permissions: Vec<PinnedPermission>,
     rules: Vec<Rule>,
-    by: ApproverId,
-    means: Means,
-    at: Timestamp,
-    request: Option<RequestId>,
+    origin: Said,
     /// The directory in which it was given, if it is about a command.
     cwd: Option<SanitizedPath>,
 }
 
+/// The source of a permanent approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Said {
+    /// A person approved it.
+    By { by: ApproverId, means: Means, at: Timestamp, request: Option<RequestId> },
+    /// It is only suggested, for the reason in the text.
+    Suggested(Arc<str>),
+}
+
 impl PermanentDecision {
+    /// Creates the suggestion to give a permission permanently. `why` becomes a comment of the file.
+    pub fn suggested_permission(
+        agent: &AgentId,
+        owner: &OwnerId,
+        permission: &Permission,
+        why: impl Into<Arc<str>>,
+    ) -> PermanentDecision {
+        PermanentDecision {
+            agent: agent.clone(),
+            owner: owner.clone(),
+            permissions: vec![permission.clone().into()],
+            rules: Vec::new(),
+            origin: Said::Suggested(why.into()),
+            cwd: None,
+        }
+    }
+
+    /// Creates the suggestion to allow an action permanently. `why` becomes a comment of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`PersistError::NotSayable`] if a rule cannot express exactly this.
+    pub fn suggested_action(
+        agent: &AgentId,
+        owner: &OwnerId,
+        action: &ActionFacts,
+        why: impl Into<Arc<str>>,
+    ) -> Result<PermanentDecision, PersistError> {
+        Ok(PermanentDecision {
+            agent: agent.clone(),
+            owner: owner.clone(),
+            permissions: Vec::new(),
+            rules: vec![rule_about(action)?],
+            origin: Said::Suggested(why.into()),
+            cwd: action.shape.as_ref().and_then(|shape| shape.cwd.clone()),
+        })
+    }
+
     /// Creates a permanent approval of everything that `request` asks for.
     ///
     /// # Errors
@@ -63,10 +108,7 @@ impl PermanentDecision {
             owner: request.owner.clone(),
             permissions: request.asked.clone(),
             rules: rule.into_iter().collect(),
-            by,
-            means: means.into(),
-            at,
-            request: Some(request.id),
+            origin: Said::By { by, means: means.into(), at, request: Some(request.id) },
             cwd: action.and_then(|action| action.shape.as_ref()?.cwd.clone()),
         })
     }
@@ -104,10 +146,12 @@ impl PermanentDecision {
             owner: ruling.owner.clone(),
             permissions: Vec::new(),
             rules: vec![rule],
-            by: ruling.by.clone(),
-            means: ruling.means.clone(),
-            at: ruling.since,
-            request: ruling.request,
+            origin: Said::By {
+                by: ruling.by.clone(),
+                means: ruling.means.clone(),
+                at: ruling.since,
+                request: ruling.request,
+            },
             cwd: if let Subject::Shape(shape) = &ruling.about { shape.cwd.clone() } else { None },
         })
     }
@@ -132,10 +176,7 @@ impl PermanentDecision {
             owner: owner.clone(),
             permissions: vec![grant.pinned.clone()],
             rules: Vec::new(),
-            by: by.clone(),
-            means: means.clone(),
-            at: grant.since,
-            request: *request,
+            origin: Said::By { by: by.clone(), means: means.clone(), at: grant.since, request: *request },
             cwd: None,
         })
     }
@@ -169,25 +210,34 @@ impl PermanentDecision {
     /// Returns the permissions and rules that the policy of `agent` does not contain yet.
     pub(super) fn without(&self, agent: &AgentPolicy) -> PermanentDecision {
         let (mut permissions, mut rules) = (self.permissions.clone(), self.rules.clone());
-        permissions
-            .retain(|pinned| !agent.permissions.iter().any(|there| there.hold == Hold::Use && there.pinned == *pinned));
+        permissions.retain(|pinned| {
+            !agent.permissions.iter().any(|there| there.hold == Hold::Use && says(pinned, &there.pinned))
+        });
         rules.retain(|rule| !agent.rules.iter().any(|there| there.says_the_same(rule)));
         PermanentDecision { permissions, rules, ..self.clone() }
     }
 
     /// Returns the lines in the policy of `agent` that contain the approval.
     pub(super) fn places_in(&self, agent: &AgentPolicy) -> Vec<Place> {
-        let permissions =
-            agent.permissions.iter().filter(|there| self.permissions.contains(&there.pinned)).map(|there| &there.place);
+        let permissions = agent.permissions.iter().filter(|there| self.gives(&there.pinned)).map(|there| &there.place);
         let rules = agent.rules.iter().filter(|there| self.rules.iter().any(|rule| rule.says_the_same(there)));
         permissions.chain(rules.map(|rule| &rule.place)).cloned().collect()
     }
 
+    /// Returns true if the approval gives exactly this permission of a file.
+    pub(super) fn gives(&self, there: &PinnedPermission) -> bool {
+        self.permissions.iter().any(|pinned| says(pinned, there))
+    }
+
     /// Returns one comment line with the person, the time and the request. It contains no text that an agent chose.
     pub(super) fn comment(&self) -> String {
-        let (by, means, at) = (&self.by, Escaped(&self.means), self.at);
-        let answered = self.request.map(|id| format!(", request {id}")).unwrap_or_default();
-        format!("{by} ({means}) approved this permanently at {at}{answered}")
+        match &self.origin {
+            Said::By { by, means, at, request } => {
+                let answered = request.map(|id| format!(", request {id}")).unwrap_or_default();
+                format!("{by} ({}) approved this permanently at {at}{answered}", Escaped(means))
+            }
+            Said::Suggested(why) => Escaped(why).to_string(),
+        }
     }
 
     /// Returns an example of an action that the rule allows.
@@ -200,6 +250,12 @@ impl PermanentDecision {
         };
         Some(rule.tool.clone().map_or(action.clone(), |tool| action.by_tool(tool)))
     }
+}
+
+/// Returns true if a line of the file gives this permission. A suggested permission names no object, so it means the
+/// object that the line means.
+fn says(pinned: &PinnedPermission, there: &PinnedPermission) -> bool {
+    pinned == there || pinned.permission == there.permission && pinned.pinned_object().is_none()
 }
 
 /// Refuses an approval that a hook asked for, because a rule cannot answer a hook.

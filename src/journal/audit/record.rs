@@ -31,6 +31,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     means: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<u64>,
     event: serde_json::Value,
     h: String,
@@ -68,6 +70,7 @@ impl Record {
             text: event.to_string(),
             decider: self.decider(),
             means: self.means(),
+            via: self.recorded.via.as_deref().map(str::to_owned),
             policy: self.policy,
             event: camel_case(serde_json::to_value(event)?),
             h: self.hash.to_string(),
@@ -83,6 +86,9 @@ impl fmt::Display for Record {
         let is_told = matches!(self.recorded.event, Event::Evaluated { .. });
         if let Some((who, means)) = decided(&self.recorded.event).filter(|_| !is_told) {
             write!(f, " [{who}, {means}]")?;
+        }
+        if let Some(via) = &self.recorded.via {
+            write!(f, " (via {})", Escaped(via))?;
         }
         Ok(())
     }
@@ -148,6 +154,6 @@ fn end(ended: &Ended) -> (String, String) {
         Ended::SupportLost { .. } => because(ended, "grant"),
         Ended::Config => because(ended, "file"),
         Ended::Expired => because(ended, "time"),
-        Ended::RunEnded(_) | Ended::HolderRetired => because(ended, "end"),
+        Ended::RunEnded(_) | Ended::EngineEnded | Ended::HolderRetired => because(ended, "end"),
     }
 }

@@ -222,7 +222,7 @@ impl Again {
     fn write(&self, content: &mut Vec<u8>, mut head: Head, at: Timestamp) -> Result<Head, serde_json::Error> {
         for events in self.steps.iter().filter(|events| !events.is_empty()) {
             let (first, events) = (head.sequence + 1, events.clone());
-            let batch = Batch { at: self.at.max(at), first, events, only_takes: true, failures: 0 };
+            let batch = Batch { at: self.at.max(at), first, events, via: None, only_takes: true, failures: 0 };
             let hash = line::write(content, &batch, first, head.hash)?;
             head = Head { sequence: batch.last(), hash };
         }

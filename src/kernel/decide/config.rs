@@ -11,6 +11,7 @@ use crate::model::{
 use super::{
     super::{Refusal, State, agent::Agent, command::StaleGrants, state::HeldBack},
     grants::Draft,
+    policy_change::{PolicyChange, as_set, mode_under, stays},
     restriction, runs,
 };
 
@@ -22,7 +23,9 @@ impl State {
             return Err(Refusal::NameOfTask(agent.clone()));
         }
         if self.settings.widening == Widening::Apply {
-            return self.follow_file(&policy, run, now);
+            let events = self.follow_file(&policy, run, now)?;
+            // An engine that is opened for a moment does not report each time that nothing has changed.
+            return Ok(if self.runs_go_on { unless_nothing(events) } else { events });
         }
         let narrowed = self.narrowed_to(&policy);
         let mut events = self.follow_file(&narrowed, run, now)?;
@@ -38,6 +41,12 @@ impl State {
     pub(crate) fn held_change(&self, run: &RunId, now: Timestamp) -> Result<Option<HeldChange>, Refusal> {
         let told = |held: &HeldBack| self.told_of(held.change, &held.policy, run, now);
         self.held_back.as_ref().map(told).transpose()
+    }
+
+    /// Returns the number of the change that waits for a person.
+    #[cfg(feature = "config")]
+    pub(crate) fn change_that_waits(&self) -> Option<u64> {
+        self.held_back.as_ref().map(|held| held.change)
     }
 
     /// Returns the part of the waiting change about agents of `owner`, or none if no part is.
@@ -124,7 +133,8 @@ impl State {
         }
         let gained = self.gains(&events, now);
         let left_out = policy.left_out.clone();
-        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), left_out, agreed: None });
+        let PolicyChange { widened, narrowed } = self.change_to(policy);
+        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), widened, narrowed, left_out, agreed: None });
         Ok(events)
     }
 
@@ -288,16 +298,6 @@ fn mode_of(spec: &AgentPolicy) -> Mode {
     spec.profile.mode
 }
 
-/// Returns the mode of `agent` under a file that describes it as `profile`. A mode that was set at run time stays as
-/// long as the line of the file does not change. Otherwise the mode of the file applies.
-fn mode_under(agent: &Agent, profile: &Profile) -> Mode {
-    if agent.written_mode == Some(profile.mode) { agent.profile.mode } else { profile.mode }
-}
-
-fn as_set(agent: &Agent, profile: &Profile) -> Profile {
-    Profile { mode: mode_under(agent, profile), ..profile.clone() }
-}
-
 /// Returns the restrictive part of a description. If the new mode is omitted, the recorded line of the file does not
 /// change.
 fn narrowed_profile(agent: &Agent, profile: &Profile) -> Profile {
@@ -328,12 +328,6 @@ fn gives_way(agent: &Agent, policy: &Policy) -> bool {
         AgentOrigin::Config => !stays(agent, policy),
         AgentOrigin::Operator => false,
     }
-}
-
-/// Returns true if the file still describes this agent. An agent with another owner is a different agent.
-fn stays(agent: &Agent, policy: &Policy) -> bool {
-    let spec = policy.agents.get(&agent.profile.id);
-    spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == AgentOrigin::Config)
 }
 
 /// Changes the reason of a revocation: an agent that left the file lost its permissions because of the file.

@@ -223,7 +223,7 @@ impl State {
 
 /// Returns the number of grants of `agent` that `from` gave. Each giver has its own limit, so one cannot exhaust
 /// another's.
-fn from_agent(agent: &Agent, from: &AgentId) -> usize {
+pub(super) fn from_agent(agent: &Agent, from: &AgentId) -> usize {
     agent.held.iter().filter(|grant| giver(grant) == Some(from)).count()
 }
 

@@ -8,8 +8,10 @@ mod declared;
 mod expiry;
 mod grants;
 mod mode;
+mod policy_change;
 mod processes;
 mod requests;
+mod restoration;
 mod restriction;
 mod resume;
 mod route;
@@ -79,6 +81,7 @@ impl State {
                 self.give(&by, &to, permissions, &reason, scope, now)
             }
             Command::Revoke { grant, by, owner, reason } => self.revoke(grant, by, owner.as_ref(), reason),
+            Command::Restore { by, undone } => self.restore(&by, &undone, now),
             Command::Connected { agent } => self.connected(agent),
             Command::Disconnected { agent } => Ok(self.disconnected(agent)),
             Command::UserActive { agent } => self.user_active(agent),
@@ -91,6 +94,7 @@ impl State {
             }
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
+            Command::CredentialChanged { change } => Ok(vec![Event::CredentialChanged { change }]),
             #[cfg(feature = "journal")]
             Command::RefusePeer { peer, order, claims, why } => {
                 Ok(vec![Event::PeerRefused { peer, order: order.into(), claims, why }])
@@ -117,7 +121,7 @@ impl State {
             #[cfg(feature = "sandbox")]
             Command::ProcessExited { process, exit, .. } => Ok(self.process_exited(process, exit)),
             Command::EndProcesses => Ok(self.end_processes()),
-            Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
+            Command::Resume { settings, cut, runs } => Ok(self.resume(settings, cut, runs)),
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
             #[cfg(feature = "schedule")]
             Command::Task(event) => Ok(vec![Event::Task(event)]),

@@ -109,7 +109,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
 
 /// Returns the paths that would no longer be protected. Each engine protects its own memory below `/proc`. After a
 /// restart, one such path replaces another, and no agent can read more.
-fn unprotected<'s>(now: &'s Settings, new: &Settings) -> Vec<&'s SanitizedPath> {
+pub(super) fn unprotected<'s>(now: &'s Settings, new: &Settings) -> Vec<&'s SanitizedPath> {
     let is_memory = |path: &SanitizedPath| {
         let process = path.as_str().strip_prefix("/proc/").unwrap_or_default();
         !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit())
@@ -186,6 +186,13 @@ pub(super) fn rules(now: &[Rule], new: &[Rule]) -> Arc<[Rule]> {
 pub(super) fn widening_rules(now: &[Rule], new: &[Rule]) -> Vec<String> {
     let gone = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
     let more = new.iter().filter(|rule| rule.verdict == Verdict::Allow && !has(now, rule));
+    gone.map(|rule| format!("no longer: {rule}")).chain(more.map(Rule::to_string)).collect()
+}
+
+/// Returns one sentence for each restrictive change of the rules.
+pub(super) fn narrowing_rules(now: &[Rule], new: &[Rule]) -> Vec<String> {
+    let more = new.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(now, rule));
+    let gone = now.iter().filter(|rule| rule.verdict == Verdict::Allow && !has(new, rule));
     gone.map(|rule| format!("no longer: {rule}")).chain(more.map(Rule::to_string)).collect()
 }
 

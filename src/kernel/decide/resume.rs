@@ -1,34 +1,40 @@
-//! Resuming an engine from the store. All users are disconnected. A run to which something is bound has ended.
+//! Resuming an engine from the store. All users are disconnected. What is denied for a run goes on: a crash loosens
+//! nothing. What was allowed for a run has ended, unless the engine before left the runs to this one.
 
 use std::{iter, sync::Arc};
 
-use crate::model::{Ended, Event, RunId, SavedDecision, Scope, Settings, Verdict};
+use crate::model::{Actor, Ended, Event, OwnerId, RunId, SavedDecision, Scope, Settings, ToolPolicies, Verdict};
 
-use super::{
-    super::{State, agent::Agent, tool_policy::RunGuards},
-    runs,
+use super::super::{
+    RunsAtOpen, State,
+    tool_policy::{Compiled, RunGuards},
 };
 
 impl State {
     /// Returns the events of a resume. It cannot fail, whatever was stored.
-    pub(super) fn resume(&self, settings: Option<Arc<Settings>>, run: &RunId, cut: Option<Arc<str>>) -> Vec<Event> {
+    pub(super) fn resume(
+        &self,
+        settings: Option<Arc<Settings>>,
+        cut: Option<Arc<str>>,
+        runs: RunsAtOpen,
+    ) -> Vec<Event> {
+        // Records that were set aside may have had the end of a run.
+        let go_on = self.runs_go_on && runs != RunsAtOpen::End && cut.is_none();
+        let runs_go_on = runs == RunsAtOpen::GoOn || go_on;
         let changed = settings.filter(|settings| *settings != self.settings);
         let changed = changed.map(|settings| Event::SettingsChanged { settings });
         let carriers = self.connected.values().flatten();
         let carriers = carriers.map(|agent| Event::CarrierDisconnected { agent: agent.clone() });
         let approvers = self.approvers.iter().flat_map(|(owner, count)| (0..*count).map(move |_| owner));
         let approvers = approvers.map(|owner| Event::ApproverLeft { owner: owner.clone() });
-        let mut agents: Vec<_> = self.agents.values().collect();
-        agents.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
-        let is_shared = self.shared_runs();
-        let runs = agents.into_iter().zip(runs::numbered(run));
-        let runs = runs.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
-        // The other saved decisions that belong to a run end, whichever agents of the run remain.
-        let said = self.rulings.values().filter(|ruling| !self.outlives_restart(ruling, &is_shared));
-        let said = said.filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
-        let said =
-            said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
-        let opened = iter::once(Event::StoreOpened { cut });
+        let ends =
+            |ruling: &SavedDecision| if go_on { is_of_destructive(ruling) } else { ends_with_the_engine(ruling) };
+        let said = self.rulings.values().filter(|ruling| ends(ruling));
+        let said = said.map(|ruling| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::EngineEnded });
+        let granted = self.grants.values().filter(|grant| grant.run.is_some() && !go_on);
+        let granted = granted.map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::EngineEnded });
+        let policies = (!go_on).then(|| self.policies_without_approvals());
+        let opened = iter::once(Event::StoreOpened { cut, runs_go_on });
         opened
             .chain(changed)
             .chain(self.processes_of_before())
@@ -36,37 +42,38 @@ impl State {
             .chain(carriers)
             .chain(approvers)
             .chain(said)
-            .chain(runs)
+            .chain(granted)
+            .chain(policies.into_iter().flatten())
             .collect()
     }
 
-    /// Returns true if a saved decision is an approval of one use in a run that goes on. It was acknowledged, so a
-    /// crash does not take it away.
-    fn outlives_restart(&self, ruling: &SavedDecision, is_shared: &impl Fn(&Agent) -> bool) -> bool {
-        let agent = self.agents.get(&ruling.agent).filter(|agent| ruling.run.as_ref() == Some(&agent.run));
-        is_for_one_use(ruling) && agent.is_some_and(|agent| !self.run_is_over(agent, is_shared(agent)))
+    /// Returns the changes that remove every approval from the policies of runs.
+    fn policies_without_approvals(&self) -> impl Iterator<Item = Event> + '_ {
+        let runs =
+            self.guards.iter().flat_map(|(owner, runs)| runs.iter().map(move |(run, guards)| (owner, run, guards)));
+        runs.flat_map(|(owner, run, guards)| self.without_approvals(owner, run, guards))
     }
 
-    /// Returns the ends of the previous run and the begin of a new one. An agent that was alone in its run and has
-    /// nothing bound to it keeps the run. Its pending requests remain.
-    fn over<'a>(&self, agent: &'a Agent, run: RunId, is_shared: bool) -> impl Iterator<Item = Event> + use<'a> {
-        let began = || [runs::ended(agent), Event::RunBegan { agent: agent.profile.id.clone(), run, by: None }];
-        runs::revocations_of_run(agent).chain(self.run_is_over(agent, is_shared).then(began).into_iter().flatten())
-    }
-
-    /// Returns true if the run of `agent` does not go on after a restart: other agents were in it, or something that
-    /// the restart ends is bound to it.
-    fn run_is_over(&self, agent: &Agent, is_shared: bool) -> bool {
-        let said = agent.rulings.iter().any(|ruling| ruling.run.is_some() && !is_for_one_use(ruling));
-        // The tool policies of a run end when no agent is left in it.
-        let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some_and(RunGuards::state_something);
-        let holds = runs::revocations_of_run(agent).next().is_some();
-        is_shared || said || guarded || holds || !agent.kept_from.is_empty()
+    fn without_approvals(&self, owner: &OwnerId, run: &RunId, guards: &RunGuards) -> Vec<Event> {
+        let narrowed = |guard: &Compiled| {
+            let rules = ToolPolicies::default().narrowed(guard.written());
+            (rules != **guard.written()).then(|| Arc::new(rules))
+        };
+        let for_all = narrowed(guards.common()).map(|rules| self.policy_for_all(owner, run, rules, Actor::Operator));
+        let tools = guards.tools().iter();
+        let tools = tools.filter_map(|(tool, guard)| Some(self.updated(owner, run, tool, narrowed(guard)?, None)));
+        for_all.into_iter().chain(tools).collect()
     }
 }
 
-/// Returns true if a saved decision is the answer to a request, for one use. A destructive action is never asked about:
-/// its approval has no request, and ends with the run.
-fn is_for_one_use(ruling: &SavedDecision) -> bool {
-    ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow && ruling.request.is_some()
+/// Returns true if a saved decision is an approval that does not outlast its engine: for a run, or of a destructive
+/// action. The approval of one action that answered a request was acknowledged, so a crash does not take it away.
+fn ends_with_the_engine(ruling: &SavedDecision) -> bool {
+    let is_for_one_use = ruling.scope == Scope::Once && ruling.request.is_some();
+    ruling.run.is_some() && ruling.verdict != Verdict::Deny && !is_for_one_use
+}
+
+/// Returns true if a saved decision is the approval of a destructive action.
+fn is_of_destructive(ruling: &SavedDecision) -> bool {
+    ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow && ruling.request.is_none()
 }

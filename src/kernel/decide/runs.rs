@@ -1,6 +1,6 @@
 //! Runs of agents. Each agent has its own run, unless a person or the host program puts several agents into one.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use crate::model::{Actor, AgentId, Decider, Ended, Event, Outcome, OwnerId, RunId, Timestamp};
 
@@ -41,16 +41,6 @@ impl State {
             (Entering::Own, true) => Err(Refusal::RunGoesOn(run.clone())),
             (Entering::Shared, false) => Err(Refusal::UnknownRun(run.clone())),
         }
-    }
-
-    /// Returns a test for agents that share their run with another agent of their owner.
-    pub(super) fn shared_runs(&self) -> impl Fn(&Agent) -> bool + use<'_> {
-        let mut counts: BTreeMap<(&OwnerId, &RunId), u32> = BTreeMap::new();
-        for agent in self.agents.values() {
-            let count = counts.entry((&agent.profile.owner, &agent.run)).or_default();
-            *count = count.saturating_add(1);
-        }
-        move |agent| counts.get(&(&agent.profile.owner, &agent.run)).is_some_and(|count| *count > 1)
     }
 }
 

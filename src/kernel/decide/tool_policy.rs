@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::model::{
-    Decider, Event, InvalidGlob, Operation, OwnerId, PathGlob, PolicyPatch, Reach, Reply, RequestId, RuleRef, Ruled,
-    RunId, SanitizedPath, SavedDecision, Scope, Timestamp, ToolName, ToolPolicies,
+    Actor, Decider, Event, InvalidGlob, Operation, OwnerId, PathGlob, PolicyPatch, Reach, Reply, RequestId, RuleRef,
+    Ruled, RunId, SanitizedPath, SavedDecision, Scope, Timestamp, ToolName, ToolPolicies,
 };
 
 use super::super::{
@@ -121,13 +121,11 @@ impl State {
         };
         let Guarded::One { tool, is_declared } = guarded else {
             if let Some(rules) = changed(guards.common())? {
-                let policies = rules.names().into_iter().map(Arc::from).collect();
-                let (owner, run) = (owner.clone(), run.clone());
-                events.push(Event::PolicyForAll { owner, run, policies, rules, by: by.actor() });
+                events.push(self.policy_for_all(owner, run, rules, by.actor()));
             }
             for (tool, before) in guards.tools() {
                 let after = changed(before)?;
-                events.extend(after.map(|rules| self.updated(by, run, tool, rules)));
+                events.extend(after.map(|rules| self.updated(owner, run, tool, rules, Some(by.actor()))));
             }
             return Ok(events);
         };
@@ -141,13 +139,27 @@ impl State {
             refuse_too_many(run, guards.tools().len() + 1)?;
         }
         let after = changed(guards.of(tool))?;
-        Ok(after.map(|rules| self.updated(by, run, tool, rules)).into_iter().collect())
+        Ok(after.map(|rules| self.updated(owner, run, tool, rules, Some(by.actor()))).into_iter().collect())
     }
 
-    fn updated(&self, by: &Person, run: &RunId, tool: &ToolName, rules: Arc<ToolPolicies>) -> Event {
-        let rulings = self.rulings_in_guard(&by.owner, run, tool, &[]);
+    /// Returns the event of new policies for later tools of a run.
+    pub(super) fn policy_for_all(&self, owner: &OwnerId, run: &RunId, rules: Arc<ToolPolicies>, by: Actor) -> Event {
+        let policies = rules.names().into_iter().map(Arc::from).collect();
+        Event::PolicyForAll { owner: owner.clone(), run: run.clone(), policies, rules, by }
+    }
+
+    /// Returns the event of new policies for one tool of a run.
+    pub(super) fn updated(
+        &self,
+        owner: &OwnerId,
+        run: &RunId,
+        tool: &ToolName,
+        rules: Arc<ToolPolicies>,
+        by: Option<Actor>,
+    ) -> Event {
+        let rulings = self.rulings_in_guard(owner, run, tool, &[]);
         let policies = rules.names().into_iter().map(Arc::from).chain(rulings).collect();
-        let (owner, run, tool, by) = (by.owner.clone(), run.clone(), tool.clone(), Some(by.actor()));
+        let (owner, run, tool) = (owner.clone(), run.clone(), tool.clone());
         Event::PolicyUpdated { owner, run, tool, policies, rules, by }
     }
 

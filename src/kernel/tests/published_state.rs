@@ -12,7 +12,7 @@ use super::{
     scenario::{Scenario, Step},
     *,
 };
-use crate::model::{Answer, Hold, Scope, Tier, ToolPolicies};
+use crate::model::{Answer, Hold, SavedDecision, Scope, Tier, ToolPolicies, Verdict};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
@@ -87,7 +87,7 @@ proptest! {
 
 /// Covers tool policies and saved decisions, which random scenarios rarely reach.
 #[test]
-fn guards_and_rulings_are_written_down_replayed_and_end_with_the_run_before() {
+fn guards_and_rulings_are_written_down_and_replayed_and_what_they_deny_outlasts_the_engine() {
     let mut tale = Scenario::new(Reads::Granted);
     let run = "r0".parse().unwrap();
     let tools: BTreeSet<_> = ["bash", "read_file"].into_iter().map(|tool| tool.parse().unwrap()).collect();
@@ -122,8 +122,10 @@ fn guards_and_rulings_are_written_down_replayed_and_end_with_the_run_before() {
         );
     }
 
-    tale.tell(Command::Resume { settings: None, run: "r9".parse().unwrap(), cut: None }).unwrap();
-    assert!(tale.state.guards.is_empty() && tale.state.denied_in.is_empty());
-    assert!(tale.state.rulings.values().all(|ruling| ruling.run.is_none()));
+    let (policies, noes) = (tale.state.guards.clone(), tale.state.denied_in.clone());
+    tale.tell(Command::Resume { settings: None, cut: None, runs: crate::kernel::RunsAtOpen::End }).unwrap();
+    assert!(tale.state.guards == policies && tale.state.denied_in == noes, "what denies goes on");
+    let allows = |ruling: &&Arc<SavedDecision>| ruling.scope == Scope::Session && ruling.verdict == Verdict::Allow;
+    assert_eq!(tale.state.rulings.values().filter(allows).count(), 0);
     assert!(replayed(tale.first.clone(), &tale.events) == tale.state);
 }

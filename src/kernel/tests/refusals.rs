@@ -1,14 +1,17 @@
 //! A refused command never changes the state, for every kind of refusal.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::*;
 #[cfg(feature = "sandbox")]
 use crate::kernel::Starting;
 use crate::kernel::StopOrder;
 use crate::model::{
-    Actor, AgentPolicy, Answer, GrantId, Operation, PathGlob, Policy, PolicyPatch, ProcessId, SavedDecisionId, Scope,
-    Tier, Tool, ToolPolicies, Tools,
+    Actor, AgentPolicy, Answer, Grant, GrantId, Operation, PathGlob, Policy, PolicyPatch, ProcessId, Revocation,
+    Revoked, SavedDecisionId, Scope, Tier, Tool, ToolPolicies, Tools,
 };
 
 /// Returns the name of a refusal. A new variant breaks the build here until it has a row below.
@@ -43,6 +46,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::Governs(_) => "Governs",
         Refusal::Sensitive { .. } => "Sensitive",
         Refusal::NotYourGrant(_) => "NotYourGrant",
+        Refusal::RevocationStands(_) => "RevocationStands",
         Refusal::SelfGrant(_) => "SelfGrant",
         Refusal::ScopeTooWide { .. } => "ScopeTooWide",
         Refusal::ScopePast(_) => "ScopePast",
@@ -124,6 +128,16 @@ fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
 
 fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
     Command::Revoke { grant: GrantId::new(grant), by, owner: owner.map(|owner| owner.parse().unwrap()), reason: None }
+}
+
+fn restore(revoked_by: Actor, grant: &Arc<Grant>) -> Command {
+    let undone = Revocation {
+        by: revoked_by,
+        revoked: Revoked::Grant(Arc::clone(grant)),
+        also_ended: Vec::new(),
+        runs: BTreeMap::new(),
+    };
+    Command::Restore { by: person("you"), undone: Arc::new(undone) }
 }
 
 fn confined(agent: &str, network: bool) -> Command {
@@ -337,6 +351,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("Sensitive", grant("lead", "ann", &["@write:/w/.git/hooks"])),
         ("Sensitive", spend("lead", "@write:/w/.env", StaleGrants::new())),
         ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
+        ("RevocationStands", restore(Actor::Operator, &state.agents[&id("lead")].held[0])),
         ("SelfGrant", grant("lead", "lead", &["@network"])),
         ("ScopeTooWide", answer(1, "you", Answer::allow().scope(Scope::Session))),
         ("ScopePast", give("ann", "you", &["@network"], past)),
@@ -403,5 +418,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 50, "each reason has a row");
+    assert_eq!(met.len(), 51, "each reason has a row");
 }

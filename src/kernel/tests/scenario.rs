@@ -11,8 +11,8 @@ use crate::{
     kernel::{Check, Entering, ResolvedAction, SharedLimits, check, compile},
     model::{
         Access, Actor, AgentPolicy, Answer, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob, PathPolicy,
-        PermissionRef, Place, Policy, PolicyPatch, PolicyPermission, Reach, Rule, SanitizedPath, SavedDecisionId,
-        Scope, Tier, Tool, ToolName, ToolPolicies, Tools, Verdict, Widening,
+        PermissionRef, Place, Policy, PolicyPatch, PolicyPermission, Reach, Revocation, Revoked, Rule, RunId,
+        SanitizedPath, SavedDecisionId, Scope, Tier, Tool, ToolName, ToolPolicies, Tools, Verdict, Widening,
     },
 };
 
@@ -39,12 +39,32 @@ const FILE_AGENTS: [&str; 3] = ["f", "g", "kid"];
 /// Four small numbers that select a command for the current state.
 pub(crate) type Step = (u8, u8, u8, u8);
 
+/// Returns the run of each agent.
+pub(super) fn runs(state: &State) -> BTreeMap<AgentId, RunId> {
+    state.agents.iter().map(|(id, agent)| (id.clone(), agent.run.clone())).collect()
+}
+
+/// Returns the revocation that events tell, as if `ann` had revoked. The first of them is about the revoked object.
+pub(super) fn revocation(events: &[Event], runs: BTreeMap<AgentId, RunId>) -> Option<Revocation> {
+    let by = person("you").actor();
+    let ended = |event: &Event| if let Event::GrantRevoked { grant, .. } = event { Some(grant.clone()) } else { None };
+    let mut ended = events.iter().filter_map(ended);
+    let revoked = if let Event::RulingEnded { ruling, .. } = events.first()? {
+        Revoked::Ruling(Arc::clone(ruling))
+    } else {
+        Revoked::Grant(ended.next()?)
+    };
+    Some(Revocation { by, revoked, also_ended: ended.collect(), runs })
+}
+
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) first: Settings,
     pub(crate) state: State,
     pub(crate) now: Timestamp,
     pub(super) events: Vec<Event>,
+    /// The last revocation, as if `ann` had revoked.
+    pub(super) undone: Option<Revocation>,
     count: u128,
 }
 
@@ -111,7 +131,8 @@ impl Scenario {
             settings.denial_memory = Duration::from_millis(10);
             settings.request_timeout = Duration::from_millis(20);
         });
-        let mut tale = Scenario { state: State::new(first.clone()), first, now: NOW, events: Vec::new(), count: 0 };
+        let mut tale =
+            Scenario { state: State::new(first.clone()), first, now: NOW, events: Vec::new(), undone: None, count: 0 };
         for (agent, kind, tags) in [
             ("a", Kind::Subagent, &["@write:/w", "@network"][..]),
             ("b", Kind::Cron, &[]),
@@ -125,7 +146,12 @@ impl Scenario {
     }
 
     pub(super) fn tell(&mut self, command: Command) -> Result<Vec<Event>, Refusal> {
+        let (runs, is_revocation) =
+            (runs(&self.state), matches!(command, Command::Revoke { .. } | Command::RevokeRuling { .. }));
         let events = self.state.execute(command, self.now)?;
+        if is_revocation {
+            self.undone = revocation(&events, runs);
+        }
         self.events.extend(events.iter().cloned());
         Ok(events)
     }
@@ -155,7 +181,7 @@ impl Scenario {
         let some_request = pick(self.state.pending.keys().chain(self.state.resolved.keys()).copied(), other);
         let request = some_request.unwrap_or(request_id(u128::MAX));
         let some_grant = pick(self.state.grants.keys().copied(), other).unwrap_or(GrantId::new(u64::MAX));
-        match kind % 28 {
+        match kind % 29 {
             0 => Command::Register {
                 profile: profile(AGENTS[usize::from(one) % 6], "you", Kind::Subagent),
                 run,
@@ -257,10 +283,11 @@ impl Scenario {
                 let patch = patch.deny(GLOBS[usize::from(other) % GLOBS.len()]).by_default(Verdict::Ask);
                 Command::UpdatePolicy { by: person("you"), run, patch, is_declared: false, base: "/w".parse().unwrap() }
             }
-            _ if one > 220 => {
-                let run = format!("after {}", self.count).replace(' ', "-").parse().unwrap();
-                Command::Resume { settings: None, run, cut: None }
-            }
+            28 => self
+                .undone
+                .clone()
+                .map_or(Command::Tick, |undone| Command::Restore { by: person("you"), undone: Arc::new(undone) }),
+            _ if one > 220 => Command::Resume { settings: None, cut: None, runs: crate::kernel::RunsAtOpen::End },
             _ => Command::Tick,
         }
     }

@@ -75,6 +75,7 @@ impl fmt::Display for Event {
                 claims.as_ref().map_or(Ok(()), |claims| write!(f, " as {claims}"))?;
                 write!(f, " and was refused: {}", Escaped(why))
             }
+            Event::CredentialChanged { change } => change.fmt(f),
             Event::FactsMerged { family, since, counts, last } => {
                 let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
                 match family {
@@ -92,11 +93,13 @@ impl fmt::Display for Event {
             Event::ApproverArrived { owner } => write!(f, "an approver of {owner} connected"),
             Event::ApproverLeft { owner } => write!(f, "the approvers of {owner} disconnected"),
             Event::SettingsChanged { .. } => f.write_str("the settings changed"),
-            Event::ConfigReloaded { gained, lost, left_out, agreed } => {
+            Event::ConfigReloaded { gained, lost, widened, narrowed, left_out, agreed } => {
                 f.write_str("the policy file took effect")?;
                 agreed.as_ref().map_or(Ok(()), |by| write!(f, ", approved by {by}"))?;
                 change(f, "; gained: ", gained)?;
                 change(f, "; lost: ", lost)?;
+                sentences(f, "allows more: ", widened)?;
+                sentences(f, "allows less: ", narrowed)?;
                 left_out.iter().try_for_each(|line| write!(f, "; left out: {line}"))
             }
             Event::ConfigHeldBack { change: number, would_gain, besides, .. } => {
@@ -118,8 +121,8 @@ impl fmt::Display for Event {
                     violation.rule
                 )
             }
-            Event::StoreOpened { cut: None } => f.write_str("the engine continues from the stored state"),
-            Event::StoreOpened { cut: Some(what) } => {
+            Event::StoreOpened { cut: None, .. } => f.write_str("the engine continues from the stored state"),
+            Event::StoreOpened { cut: Some(what), .. } => {
                 write!(f, "the engine continues from the stored state; set aside: {}", Escaped(what))
             }
             Event::StoreFailed { why } => {
@@ -151,9 +154,13 @@ pub(super) fn held_back(
 ) -> fmt::Result {
     write!(f, "the policy file gives more than before; change {number} waits for the approval of a person")?;
     change(f, ": ", would_gain)?;
-    besides.iter().try_for_each(|(agent, sentence)| match agent {
-        Some(agent) => write!(f, "; {agent}: {}", Escaped(sentence)),
-        None => write!(f, "; {}", Escaped(sentence)),
+    sentences(f, "", besides)
+}
+
+fn sentences(f: &mut fmt::Formatter<'_>, intro: &str, all: &[(Option<AgentId>, Arc<str>)]) -> fmt::Result {
+    all.iter().try_for_each(|(agent, sentence)| match agent {
+        Some(agent) => write!(f, "; {intro}{agent}: {}", Escaped(sentence)),
+        None => write!(f, "; {intro}{}", Escaped(sentence)),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Names of options, variables and fields whose value is a secret.
 
+use bestow_command::internal::{SecretOption, secret_option};
+
 /// The probability that the value of a name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
@@ -114,41 +116,13 @@ fn last_words(name: &str) -> (String, String) {
     if word.is_empty() { words } else { (word, words.0) }
 }
 
-/// A short option of a program that takes a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShortOption {
-    pub(super) letter: u8,
-    /// True if the value may be the next word.
-    pub(super) apart: bool,
-    /// The character between a name and the secret, if a name comes first.
-    pub(super) after: Option<u8>,
-}
-
 /// Returns the short option of `program` that takes a secret, if there is one.
-pub(super) fn option_of(program: &str) -> Option<ShortOption> {
-    let option = |letter, apart, after| Some(ShortOption { letter, apart, after });
+pub(super) fn option_of(program: &str) -> Option<SecretOption> {
     let mut program = program;
     while let Some(stem) = program.strip_suffix(".exe") {
         program = stem;
     }
-    match program {
-        "mysql" | "mysqldump" | "mysqladmin" | "mysqlimport" | "mysqlshow" | "mysqlcheck" | "mariadb"
-        | "mariadb-dump" | "mariadb-admin" | "7z" | "7za" | "7zr" | "7zz" => option(b'p', false, None),
-        // Subcommands such as `docker login`, `az login`, `helm registry login`.
-        "login" | "sshpass" | "mongo" | "mongosh" | "mongodump" | "mongorestore" | "mongoexport" | "mongoimport" => {
-            option(b'p', true, None)
-        }
-        "zip" | "unzip" => option(b'P', true, None),
-        "openssl" => option(b'k', true, None),
-        "redis-cli" => option(b'a', true, None),
-        "ldapsearch" | "ldapmodify" | "ldapadd" | "ldapdelete" | "ldappasswd" | "ldapwhoami" => {
-            option(b'w', true, None)
-        }
-        "curl" => option(b'u', true, Some(b':')),
-        "http" | "https" | "xh" => option(b'a', true, Some(b':')),
-        "smbclient" | "rpcclient" => option(b'U', true, Some(b'%')),
-        _ => None,
-    }
+    secret_option(program)
 }
 
 #[cfg(test)]

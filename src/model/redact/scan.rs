@@ -2,9 +2,11 @@
 
 use std::{cell::Cell, ops::Range};
 
+use bestow_command::internal::SecretOption;
+
 use super::{
     mark::{MARK_START, mark_at},
-    names::{self, ShortOption, Strength},
+    names::{self, Strength},
     tokens,
 };
 
@@ -54,7 +56,7 @@ struct Scanner<'t> {
     /// True if the text may insert one of its words at another place and run it there.
     comes_back: bool,
     /// The short option with which the current program takes a secret.
-    option: Option<ShortOption>,
+    option: Option<SecretOption>,
     /// The number of further words that are near a word that suggests a secret.
     near: u8,
     /// True if the current program defines names for commands. The value of such a name is a command.
@@ -236,7 +238,7 @@ impl Scanner<'_> {
         self.keep_or_leave_out(span, strength);
     }
 
-    fn short_option(&mut self, run: Range<usize>, option: ShortOption) -> bool {
+    fn short_option(&mut self, run: Range<usize>, option: SecretOption) -> bool {
         if self.byte(run.start + 1) != Some(option.letter) {
             return false;
         }

@@ -25,6 +25,7 @@ fn spec(words: Vec<Vec<u8>>, environment: BTreeMap<String, Vec<u8>>, processes: 
         own: Own::here(),
         limits,
         counted_by: CountedBy::User,
+        landlock_at_most: None,
         events: false,
         door: false,
     }

@@ -18,14 +18,17 @@ use std::{
 use hmac_sha256::Hash as Sha256;
 use rustix::fs::FileType;
 
-use super::seen::{CROWD, Entries, Known, MOST_REMEMBERED, Node, ROOT, Tree};
+use super::{
+    names::{Names, Why},
+    seen::{Below, CROWD, Entries, Found, Known, MOST_REMEMBERED, Node, ROOT, Tree},
+};
 use crate::{
     model::{SanitizedPath, table_fingerprint},
-    sandbox::{Profile, places},
+    sandbox::places,
 };
 
 /// The start of a cache file. It changes with the file format.
-const MAGIC: &[u8] = b"bestow: directories as they were seen, 1\n";
+const MAGIC: &[u8] = b"bestow: directories as they were seen, 2\n";
 
 /// The fewest directories that are cached. A smaller tree is faster to read again.
 const FEWEST: usize = 64;
@@ -36,13 +39,13 @@ const MOST_FILES: usize = 16;
 /// A length limit that no cache file reaches, in bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// Loads the cached tree of a root for the sensitive names of this profile. The result is empty if there is none.
-pub(super) fn load(root: &SanitizedPath, profile: &Profile) -> Tree {
-    read(root, profile).unwrap_or_default()
+/// Loads the cached tree of a root for these names. The result is empty if there is none.
+pub(super) fn load(root: &SanitizedPath, names: &Names<'_>) -> Tree {
+    read(root, names).unwrap_or_default()
 }
 
-fn read(root: &SanitizedPath, profile: &Profile) -> Option<Tree> {
-    let header = header(root, profile);
+fn read(root: &SanitizedPath, names: &Names<'_>) -> Option<Tree> {
+    let header = header(root, names);
     let file = fs::File::open(directory().ok()?.join(name(&header))).ok()?;
     let mut bytes = Vec::new();
     file.take(LONGEST).read_to_end(&mut bytes).ok()?;
@@ -50,12 +53,12 @@ fn read(root: &SanitizedPath, profile: &Profile) -> Option<Tree> {
 }
 
 /// Stores a tree, if it is large enough.
-pub(super) fn store(tree: &Tree, root: &SanitizedPath, profile: &Profile) -> io::Result<()> {
+pub(super) fn store(tree: &Tree, root: &SanitizedPath, names: &Names<'_>) -> io::Result<()> {
     let (mut bytes, count) = encoded(tree);
     if count < FEWEST {
         return Ok(());
     }
-    let header = header(root, profile);
+    let header = header(root, names);
     let (directory, name) = (directory()?, name(&header));
     let unfinished = directory.join(format!("{name}.{}", uuid::Uuid::now_v7()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
@@ -84,13 +87,16 @@ fn directory() -> io::Result<PathBuf> {
     }
 }
 
-/// Builds the header of a cache file: the program version, the table of sensitive names, the root, and the profile's
-/// own names.
-fn header(root: &SanitizedPath, profile: &Profile) -> Vec<u8> {
+/// Builds the header of a cache file: the program version, the table of sensitive names, the root, the profile's own
+/// names, and the denied globs.
+fn header(root: &SanitizedPath, names: &Names<'_>) -> Vec<u8> {
     let mut header = [MAGIC, env!("CARGO_PKG_VERSION").as_bytes(), &table_fingerprint().to_le_bytes()].concat();
     put_text(&mut header, root.as_str().as_bytes());
-    put_number(&mut header, profile.sensitive.len());
-    profile.sensitive.iter().for_each(|name| put_text(&mut header, name.to_string().as_bytes()));
+    header.push(u8::from(names.is_guarded()));
+    for texts in names.texts() {
+        put_number(&mut header, texts.len());
+        texts.iter().for_each(|text| put_text(&mut header, text.as_bytes()));
+    }
     header
 }
 
@@ -122,16 +128,18 @@ fn encoded(tree: &Tree) -> (Vec<u8>, usize) {
         }
         put_number(&mut bytes, entries.count);
         bytes.push(u8::from(entries.is_repository));
-        put_number(&mut bytes, entries.sensitive.len());
-        for (name, kind) in &entries.sensitive {
+        put_number(&mut bytes, entries.found.len());
+        for Found { name, kind, why } in &entries.found {
             put_text(&mut bytes, name.as_bytes());
             bytes.extend(kind.as_raw_mode().to_le_bytes());
+            bytes.push(why.bits());
         }
-        let directories: Vec<_> = entries.directories.iter().filter(|(_, child)| *child != CROWD).collect();
+        let directories: Vec<_> = entries.directories.iter().filter(|below| below.at != CROWD).collect();
         put_number(&mut bytes, directories.len());
-        for (name, child) in directories {
+        for Below { name, at, is_kept } in directories {
             put_text(&mut bytes, name.as_bytes());
-            next.push(*child);
+            bytes.push(u8::from(*is_kept));
+            next.push(*at);
         }
     }
     (bytes, count)
@@ -191,13 +199,15 @@ impl<'b> Rest<'b> {
         let mut entries = Entries { count: self.number()?, is_repository: self.flag()?, ..Entries::default() };
         for _ in 0..self.number()? {
             let kind = |mode| FileType::from_raw_mode(u32::from_le_bytes(mode));
-            entries.sensitive.push((self.name()?, kind(self.array()?)));
+            let (name, kind) = (self.name()?, kind(self.array()?));
+            let [bits] = self.array()?;
+            entries.found.push(Found { name, kind, why: Why::from_bits(bits)? });
         }
         for _ in 0..self.number()? {
             if nodes.len() > MOST_REMEMBERED {
                 return None;
             }
-            entries.directories.push((self.name()?, nodes.len()));
+            entries.directories.push(Below { name: self.name()?, is_kept: self.flag()?, at: nodes.len() });
             nodes.push(Node::default());
         }
         Some(Node { known, entries })

@@ -5,21 +5,26 @@
 //! because their changes do not touch the ones above.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
     mem::MaybeUninit,
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
-    path::Path,
+    path::{Path, PathBuf},
+    thread,
     time::Duration,
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat, fstat, fstatfs, openat, openat2, statat},
+    fs::{
+        AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat, fstat, fstatfs, lstat, openat, openat2,
+        statat,
+    },
     io::Errno,
     time::{ClockId, clock_gettime},
 };
 
-use crate::{model::makes_a_repository, sandbox::Profile};
+use super::names::{Names, Why};
+use crate::model::makes_a_repository;
 
 /// The index of the root in a tree.
 pub(super) const ROOT: usize = 0;
@@ -36,6 +41,9 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 /// Local file systems whose change times come from the kernel: ext, XFS, Btrfs, tmpfs.
 pub(super) const LOCAL: [i64; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
+
+/// The fewest directories for which a second thread is started.
+const FEWEST_OF_A_THREAD: usize = 256;
 
 /// The size of the buffer for directory entries, in bytes.
 const AT_ONCE: usize = 32 << 10;
@@ -68,9 +76,28 @@ impl Known {
 pub(super) struct Entries {
     pub(super) count: usize,
     pub(super) is_repository: bool,
-    pub(super) sensitive: Vec<(OsString, FileType)>,
-    /// The directories that are not sensitive, each with its index in the tree.
-    pub(super) directories: Vec<(OsString, usize)>,
+    /// The names that the search looks for.
+    pub(super) found: Vec<Found>,
+    /// The directories in which the search continues.
+    pub(super) directories: Vec<Below>,
+}
+
+/// A name that the search looks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) name: OsString,
+    pub(super) kind: FileType,
+    pub(super) why: Why,
+}
+
+/// A directory in another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Below {
+    pub(super) name: OsString,
+    /// The index in the tree.
+    pub(super) at: usize,
+    /// True if the directory cannot be written as a whole, so that only hidden names matter in it.
+    pub(super) is_kept: bool,
 }
 
 /// A directory with its entries. `known` is the state in which it was read, if a later search can rely on it.
@@ -86,6 +113,8 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     /// True if the tree has learned a state that was not known before.
     pub(super) has_news: bool,
+    /// The directories that [`Tree::check`] found unchanged.
+    unchanged: HashSet<usize>,
     /// For each device seen so far: true if its file system keeps change times itself.
     local: HashMap<u64, bool>,
     buffer: Vec<MaybeUninit<u8>>,
@@ -101,7 +130,7 @@ impl Tree {
     /// Creates a tree from nodes. The first node is the root, and the second one stands for directories without a node
     /// of their own.
     pub(super) fn of(nodes: Vec<Node>) -> Tree {
-        Tree { nodes, has_news: false, local: HashMap::new(), buffer: Vec::new() }
+        Tree { nodes, has_news: false, unchanged: HashSet::new(), local: HashMap::new(), buffer: Vec::new() }
     }
 
     pub(super) fn entries(&self, at: usize) -> &Entries {
@@ -111,7 +140,7 @@ impl Tree {
 
     pub(super) fn known(&self, at: usize) -> Option<Known> {
         // The directory is read each time if one of its directories has no node of its own.
-        let is_whole = |node: &&Node| node.entries.directories.iter().all(|(_, child)| *child != CROWD);
+        let is_whole = |node: &&Node| node.entries.directories.iter().all(|below| below.at != CROWD);
         self.nodes.get(at).filter(is_whole)?.known
     }
 
@@ -122,21 +151,43 @@ impl Tree {
         }
     }
 
-    /// Returns a directory with a known state and without directories in it.
-    pub(super) fn leaf(&self, at: usize) -> Option<(Known, &Entries)> {
-        let node = self.nodes.get(at).filter(|node| node.entries.directories.is_empty())?;
-        Some((node.known?, &node.entries))
+    /// Compares the state of every known directory with the disk, on two threads. The next search does not touch the
+    /// directories that have not changed.
+    pub(super) fn check(&mut self, root: &Path) {
+        let (mut known, mut open) = (Vec::new(), vec![(root.to_owned(), ROOT)]);
+        while let Some((directory, at)) = open.pop() {
+            let below = self.entries(at).directories.iter().filter(|below| below.at != CROWD);
+            open.extend(below.map(|below| (directory.join(&below.name), below.at)));
+            if let Some(state) = self.known(at) {
+                known.push((directory, at, state));
+            }
+        }
+        let as_known = |(path, at, state): &(PathBuf, usize, Known)| {
+            lstat(path).is_ok_and(|stat| Known::of(&stat) == *state).then_some(*at)
+        };
+        let all = |part: &[_]| part.iter().filter_map(as_known).collect::<Vec<usize>>();
+        let (one, other) = known.split_at(if known.len() < FEWEST_OF_A_THREAD { 0 } else { known.len() / 2 });
+        let (one, other) = thread::scope(|scope| {
+            let beside = (!one.is_empty()).then(|| scope.spawn(|| all(one)));
+            let other = all(other);
+            // The directories of a thread that failed count as changed.
+            (beside.and_then(|beside| beside.join().ok()).unwrap_or_default(), other)
+        });
+        self.unchanged = one.into_iter().chain(other).collect();
     }
 
-    /// Opens a directory, and reads it unless its state is the known one.
-    pub(super) fn visit(&mut self, at: usize, directory: &Path, profile: &Profile) -> Result<OwnedFd, Errno> {
+    /// Reads a directory, unless it has not changed since it was read.
+    pub(super) fn visit(&mut self, at: usize, directory: &Path, names: &Names<'_>) -> Result<(), Errno> {
+        if self.unchanged.contains(&at) {
+            return Ok(());
+        }
         let held = opened(directory)?;
         let state = Known::of(&fstat(&held)?);
         if self.known(at) == Some(state) {
-            return Ok(held);
+            return Ok(());
         }
         let is_settled = state.is_settled() && self.is_local(&held, state.device)?;
-        let mut entries = self.read(&held, directory, profile)?;
+        let mut entries = self.read(&held, directory, names)?;
         // A directory that changed during the read may have other entries now.
         let is_same = is_settled && fstat(&held).is_ok_and(|now| Known::of(&now) == state);
         // Every command changes the root, because placeholders are created in it.
@@ -146,17 +197,18 @@ impl Tree {
         if let Some(node) = self.nodes.get_mut(at) {
             *node = Node { known, entries };
         }
-        Ok(held)
+        Ok(())
     }
 
     /// Gives each directory among `entries` its index: the earlier one, or a new one.
     fn place(&mut self, at: usize, entries: &mut Entries) {
         let before = self.nodes.get_mut(at).map(|node| std::mem::take(&mut node.entries.directories));
-        let mut before: HashMap<OsString, usize> = before.unwrap_or_default().into_iter().collect();
-        for (name, place) in &mut entries.directories {
-            *place = before.remove(name).unwrap_or(CROWD);
-            if *place == CROWD && self.nodes.len() < MOST_REMEMBERED {
-                *place = self.nodes.len();
+        let before = before.unwrap_or_default().into_iter().map(|below| (below.name, below.at));
+        let mut before: HashMap<OsString, usize> = before.collect();
+        for Below { name, at, .. } in &mut entries.directories {
+            *at = before.remove(name).unwrap_or(CROWD);
+            if *at == CROWD && self.nodes.len() < MOST_REMEMBERED {
+                *at = self.nodes.len();
                 self.nodes.push(Node::default());
             }
         }
@@ -171,7 +223,7 @@ impl Tree {
         Ok(is_local)
     }
 
-    fn read(&mut self, held: &OwnedFd, directory: &Path, profile: &Profile) -> Result<Entries, Errno> {
+    fn read(&mut self, held: &OwnedFd, directory: &Path, names: &Names<'_>) -> Result<Entries, Errno> {
         self.buffer.resize(AT_ONCE, MaybeUninit::uninit());
         let above = directory.file_name().unwrap_or_default().to_string_lossy();
         let depth = directory.components().count().saturating_sub(1);
@@ -185,7 +237,7 @@ impl Tree {
             }
             found.count += 1;
             let name = String::from_utf8_lossy(bytes);
-            let is_sensitive = profile.is_sensitive_name(&name, &above, depth);
+            let why = names.why(directory, OsStr::from_bytes(bytes), &name, &above, depth);
             let mut kind = entry.file_type();
             if kind == FileType::Unknown {
                 kind = match statat(held, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
@@ -198,10 +250,11 @@ impl Tree {
                 of_repository.push(name.into_owned());
             }
             let own = || OsStr::from_bytes(bytes).to_owned();
-            if is_sensitive {
-                found.sensitive.push((own(), kind));
-            } else if kind == FileType::Directory {
-                found.directories.push((own(), CROWD));
+            if !why.is_none() {
+                found.found.push(Found { name: own(), kind, why });
+            }
+            if kind == FileType::Directory && !why.has(Why::HIDDEN) && (why.is_none() || names.hides()) {
+                found.directories.push(Below { name: own(), at: CROWD, is_kept: !why.is_none() });
             }
         }
         let has = |wanted: &str| of_repository.iter().any(|name| name == wanted);
@@ -212,7 +265,7 @@ impl Tree {
 
 static NOTHING: Node = Node {
     known: None,
-    entries: Entries { count: 0, is_repository: false, sensitive: Vec::new(), directories: Vec::new() },
+    entries: Entries { count: 0, is_repository: false, found: Vec::new(), directories: Vec::new() },
 };
 
 /// Opens a directory for reading. No link in its path is followed.

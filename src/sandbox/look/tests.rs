@@ -1,7 +1,8 @@
-use super::*;
+use super::{seen::Known, *};
 use crate::{
     kernel::ExecScope,
     model::{Permission, PermissionSet},
+    sandbox::Profile,
 };
 
 fn profile(root: &SanitizedPath) -> Profile {
@@ -16,13 +17,13 @@ fn at(path: &Path) -> SanitizedPath {
 }
 
 /// Reads a tree, and marks every directory as known, even after a recent change.
-fn known_at_once(root: &SanitizedPath, profile: &Profile) -> Tree {
+fn known_at_once(root: &SanitizedPath, names: &Names<'_>) -> Tree {
     let mut seen = Tree::default();
-    look_with(root, profile, &mut seen);
+    look_with(root, names, &mut seen);
     let mut open = vec![(root.as_path().to_owned(), ROOT)];
     while let Some((directory, at)) = open.pop() {
         seen.set_known(at, Known::of(&rustix::fs::lstat(&directory).unwrap()));
-        open.extend(seen.entries(at).directories.iter().map(|(name, child)| (directory.join(name), *child)));
+        open.extend(seen.entries(at).directories.iter().map(|below| (directory.join(&below.name), below.at)));
     }
     seen
 }
@@ -42,10 +43,11 @@ fn until_changes_have_another_time() {
 fn what_is_remembered_is_what_a_fresh_look_sees() {
     let root = at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let profile = profile(&root);
-    let fresh = format!("{:?}", look(&root, &profile));
-    let mut seen = known_at_once(&root, &profile);
+    let names = Names::of_written(&profile).unwrap();
+    let fresh = format!("{:?}", look(&root, &names));
+    let mut seen = known_at_once(&root, &names);
     seen.has_news = false;
-    assert_eq!(format!("{:?}", look_with(&root, &profile, &mut seen)), fresh);
+    assert_eq!(format!("{:?}", look_with(&root, &names, &mut seen)), fresh);
     assert!(!seen.has_news, "nothing was read again but the root");
 }
 
@@ -57,6 +59,7 @@ fn a_change_anywhere_is_seen_although_all_is_remembered() {
         std::fs::create_dir_all(dir.path().join(below)).unwrap();
     }
     let profile = profile(&root);
+    let names = Names::of_written(&profile).unwrap();
     type Change = fn(&Path);
     let changes: [(&str, Change); 6] = [
         ("a/b/c/.env", |path| std::fs::write(path, "").unwrap()),
@@ -70,14 +73,14 @@ fn a_change_anywhere_is_seen_although_all_is_remembered() {
         (".npmrc", |path| std::os::unix::fs::symlink("e", path).unwrap()),
     ];
     for (path, change) in changes {
-        let mut seen = known_at_once(&root, &profile);
+        let mut seen = known_at_once(&root, &names);
         until_changes_have_another_time();
         let path = dir.path().join(path);
         change(&path);
-        let looked = look_with(&root, &profile, &mut seen);
+        let looked = look_with(&root, &names, &mut seen);
         let has = |looked: &Looked| looked.sensitive.iter().any(|(found, _)| *found == root.as_path().join(&path));
         assert!(has(&looked), "{}: {looked:?}", path.display());
-        assert_eq!(format!("{looked:?}"), format!("{:?}", look(&root, &profile)));
+        assert_eq!(format!("{looked:?}"), format!("{:?}", look(&root, &names)));
     }
 }
 
@@ -86,11 +89,12 @@ fn a_directory_that_was_just_changed_is_read_each_time() {
     let dir = tempfile::tempdir().unwrap();
     let root = at(dir.path());
     let (profile, mut seen) = (profile(&root), Tree::default());
+    let names = Names::of_written(&profile).unwrap();
     std::fs::create_dir(dir.path().join("a")).unwrap();
-    assert!(look_with(&root, &profile, &mut seen).sensitive.is_empty());
+    assert!(look_with(&root, &names, &mut seen).sensitive.is_empty());
     assert!(!seen.has_news);
     std::fs::write(dir.path().join("a/.env"), "").unwrap();
-    assert_eq!(look_with(&root, &profile, &mut seen).sensitive.len(), 1);
+    assert_eq!(look_with(&root, &names, &mut seen).sensitive.len(), 1);
 }
 
 #[test]
@@ -103,7 +107,8 @@ fn a_directory_with_what_git_looks_for_is_a_repository_as_a_whole() {
     for head in ["x/HEAD", "y/HEAD"] {
         std::fs::write(dir.path().join(head), "ref: refs/heads/x").unwrap();
     }
-    let looked = look(&root, &profile(&root));
+    let profile = profile(&root);
+    let looked = look(&root, &Names::of_written(&profile).unwrap());
     assert_eq!(looked.repositories, [root.as_path().join("x")]);
     assert_eq!(looked.sensitive, [(root.as_path().join("y/HEAD"), FileType::RegularFile)]);
     assert!(!looked.is_repository);

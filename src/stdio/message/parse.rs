@@ -13,6 +13,8 @@ use crate::{quote::quoted, text::StrictJson};
 
 /// The maximum number of characters in a `requestId`.
 const MAX_CORRELATION: usize = 256;
+/// The most mistakes of one message that are named.
+const MAX_MISTAKES: usize = 16;
 /// The number of bytes shown before the place of a mistake.
 const CONTEXT: usize = 20;
 
@@ -140,15 +142,28 @@ pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessa
     })
 }
 
-/// Parses a message of the type with this shape. An error names the field and its mistake.
+/// Parses a message of the type with this shape. An error names every field with a mistake.
 fn fields<T: Incoming>(shape: &Shape, line: &str) -> Result<T, String> {
-    if let Some(why) = serde_json::from_str(line).ok().and_then(|given| shape.foreign(&given)) {
-        return Err(why);
+    let foreign = serde_json::from_str(line).map(|given| shape.foreign(&given)).unwrap_or_default();
+    let read = match serde_json::from_str(line) {
+        Ok(message) if foreign.is_empty() => return Ok(message),
+        read => read.map(|_: T| ()),
+    };
+    let wrong = serde_json::from_str(line).map(|given| shape.wrong(&given)).unwrap_or_default();
+    let mistakes = [foreign, wrong].concat();
+    match read {
+        Err(error) if mistakes.is_empty() => Err(without_place(&error)),
+        Ok(_) | Err(_) => Err(listed(&mistakes)),
     }
-    serde_json::from_str(line).map_err(|error| {
-        let given = serde_json::from_str(line).ok();
-        given.and_then(|given| shape.wrong(&given)).unwrap_or_else(|| without_place(&error))
-    })
+}
+
+/// Joins the mistakes of a message, at most as many as a person reads.
+fn listed(mistakes: &[String]) -> String {
+    let told = mistakes.iter().take(MAX_MISTAKES).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match mistakes.len().saturating_sub(MAX_MISTAKES) {
+        0 => told,
+        more => format!("{told}; and {more} more"),
+    }
 }
 
 /// Refuses a key that occurs twice, at any depth: a reader further on might take the other value.

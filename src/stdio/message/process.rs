@@ -134,13 +134,19 @@ impl ProcessRead {
 
 impl ProcessWrite {
     pub(in super::super) fn order(self) -> Ordered {
-        let bytes = match (self.text, self.base64) {
-            (Some(text), None) => text.into_bytes(),
-            (None, Some(text)) => base64::decode(&text).ok_or("`base64` is not valid base64")?,
-            (None, None) if self.close => Vec::new(),
-            _ => return Err("give `text` or `base64`; without either, `close` must be true"),
-        };
-        Ok(ProcessOrder::Write { process: self.process_id, bytes, close: self.close })
+        let (process, close) = (self.process_id, self.close);
+        Ok(ProcessOrder::Write { process, bytes: self.bytes()?, close })
+    }
+
+    /// Returns the bytes to write.
+    #[doc(hidden)]
+    pub fn bytes(self) -> Result<Vec<u8>, &'static str> {
+        match (self.text, self.base64) {
+            (Some(text), None) => Ok(text.into_bytes()),
+            (None, Some(text)) => base64::decode(&text).ok_or("`base64` is not valid base64"),
+            (None, None) if self.close => Ok(Vec::new()),
+            _ => Err("give `text` or `base64`; without either, `close` must be true"),
+        }
     }
 }
 
@@ -223,7 +229,8 @@ pub struct ProcessOutput {
 impl ProcessOutput {
     /// Returns the piece as text, or as Base64 if it is not text, and the offset of the next piece. An incomplete
     /// character at the end is left for the next piece.
-    pub(in super::super) fn told(bytes: Vec<u8>, next: u64, is_end: bool) -> (Option<String>, Option<String>, u64) {
+    #[doc(hidden)]
+    pub fn told(bytes: Vec<u8>, next: u64, is_end: bool) -> (Option<String>, Option<String>, u64) {
         let whole = match std::str::from_utf8(&bytes) {
             Ok(_) => bytes.len(),
             Err(why) if why.error_len().is_none() && why.valid_up_to() > 0 && !is_end => why.valid_up_to(),

@@ -149,27 +149,34 @@ impl Shape {
         self.fields.iter().map(|field| field.name).chain(["type", "requestId"])
     }
 
-    /// Returns the mistake in the field names of an object.
-    pub(super) fn foreign(&self, given: &BTreeMap<String, IgnoredAny>) -> Wrong {
+    /// Returns the mistakes in the field names of an object.
+    pub(super) fn foreign(&self, given: &BTreeMap<String, IgnoredAny>) -> Vec<String> {
         let unknown = given.keys().filter(|name| !self.names().any(|known| known == *name));
-        unknown.into_iter().find_map(|name| match closest(name, self.names()) {
+        let mistake = |name: &String| match closest(name, self.names()) {
             Some(known) => Some(format!("there is no field {}; did you mean `{known}`?", quoted(name))),
             None if self.strict => {
                 let known: Vec<_> = self.names().collect();
                 Some(format!("there is no field {}; it has `{}`", quoted(name), known.join("`, `")))
             }
             None => None,
-        })
+        };
+        unknown.filter_map(mistake).collect()
     }
 
-    /// Returns the mistake in the fields themselves. `None` if the mistake shows only in the message as a whole.
-    pub(super) fn wrong(&self, given: &Map<String, Value>) -> Wrong {
-        self.fields.iter().find_map(|Field { name, needed, null, wrong }| match given.get(*name) {
-            None if *needed => Some(format!("missing field `{name}`")),
+    /// Returns the mistakes in the fields themselves. It is empty if the mistake shows only in the message as a whole.
+    pub(super) fn wrong(&self, given: &Map<String, Value>) -> Vec<String> {
+        // A field that is there under a misspelled name is not missing, too.
+        let is_meant = |field: &str| {
+            let mut foreign = given.keys().filter(|name| !self.names().any(|known| known == *name));
+            foreign.any(|name| closest(name, self.names()) == Some(field))
+        };
+        let mistake = |Field { name, needed, null, wrong }: &Field| match given.get(*name) {
+            None if *needed && !is_meant(name) => Some(format!("missing field `{name}`")),
             None => None,
             Some(Value::Null) if *null => None,
             Some(value) => wrong(value).map(|why| format!("`{name}` is {}: {why}", shown(value))),
-        })
+        };
+        self.fields.iter().filter_map(mistake).collect()
     }
 }
 

@@ -94,6 +94,7 @@ async fn a_question_of_a_background_agent_is_a_card_that_says_who_asks_for_what_
     assert_eq!(call["title"], "`worker` asks for `@write:/x`");
     let text = call["content"][0]["content"]["text"].as_str().unwrap();
     assert!(text.contains("to build the pages"), "{text}");
+    assert!(text.contains("Tier: `dangerous`. Expires: `1970-01-01T"), "{text}");
     let meta = &asked["params"]["_meta"]["bestow"];
     assert_eq!((&meta["agentId"], &meta["tier"]), (&json!("worker"), &json!("dangerous")));
     assert_eq!(meta["requestId"], ticket.id().to_string());

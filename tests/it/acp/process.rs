@@ -11,7 +11,10 @@ use tokio::{
 };
 
 use super::support::{LONGEST_WAIT, bash, chosen, message, next_line, reason, request};
-use crate::{http::project::Project, support::BESTOW};
+use crate::{
+    http::{client::Socket, project::Project},
+    support::BESTOW,
+};
 
 /// The policy of these tests.
 pub(super) const POLICY: &str = "\
@@ -169,6 +172,35 @@ async fn a_running_server_answers_for_the_agent_of_the_token() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_killed_while_a_request_waits_allows_nothing() {
+    let mut project = project();
+    let token = project.token(&["--role", "agent", "--agent", "coder"]);
+    std::fs::write(project.path().join("token"), token).unwrap();
+    project.serve();
+    let you = project.approver();
+    let headers = [("authorization", &*format!("Bearer {you}"))];
+    let mut screen = Socket::open(project.address(), "/ws/permissions", &headers).await.unwrap();
+    assert_eq!(screen.next().await.unwrap()["type"], "connected");
+    let [new, begun] = session(project.path());
+    let lines = [begun.clone(), request(7, "s", bash("make"))];
+    let script = format!("read -r line; printf 'heard %s\\n' \"$line\"\n{}", saying(&lines));
+    let mut command = Command::new(BESTOW);
+    command.args(["acp", "wrap", "--ready-file", "ready.json", "--token-file", "token", "--", "sh", "-c", &script]);
+    let mut wrapper = Process::start(command.current_dir(project.path()));
+    wrapper.say(&new).await;
+    assert_eq!(wrapper.line().await, format!("heard {new}\n").as_bytes());
+    assert_eq!(wrapper.hear().await, begun);
+    assert_eq!(screen.next().await.unwrap()["type"], "permission_request");
+    project.end(Signal::KILL);
+    let line = String::from_utf8(wrapper.line().await).unwrap();
+    let answer: Value = serde_json::from_str(line.strip_prefix("heard ").unwrap_or_else(|| panic!("{line}"))).unwrap();
+    assert_eq!((&answer["id"], chosen(&answer)), (&json!(7), "reject_once-"), "{answer}");
+    assert!(reason(&answer).contains("the server"), "{answer}");
+    let (_, code, told) = wrapper.end().await;
+    assert!(code == Some(0) && told.contains("refused"), "{told}");
+}
+
+#[tokio::test]
 async fn the_exit_code_is_that_of_the_agent_and_its_last_bytes_arrive() {
     let project = project();
     for (script, code, said) in [
@@ -236,6 +268,13 @@ async fn what_is_set_up_wrongly_is_said_on_standard_error_and_nothing_on_standar
         (&["acp", "wrap", "--agent", "coder", "--", "/does/not/exist"], 1, "/does/not/exist"),
         (&["acp", "wrap", "--", "true"], 1, "BESTOW_TOKEN"),
         (&["acp", "agent", "--url", "http://127.0.0.1:1", "--token-file", "none"], 1, "none"),
+        (&["acp", "agent", "--url", "http://127.0.0.1:1", "--token-file", "agents.toml"], 1, "start `bestow serve"),
+        (
+            &["acp", "agent", "--agent", "coder", "--state", "state"],
+            64,
+            "has no engine of its own: `bestow acp agent` shows",
+        ),
+        (&["acp", "agent", "--config", "agents.toml"], 64, "--ready-file"),
     ] {
         let (exit, why) = run(words);
         assert!(exit == code && why.contains(told), "{words:?}: {exit} {why}");

@@ -10,6 +10,7 @@ use tokio::process::Command;
 
 use super::process::{POLICY, Process, own, project};
 use crate::{
+    hosts::real::model::{Dialect, Model},
     http::project::Project,
     support::{BESTOW, ROOT},
 };
@@ -147,16 +148,84 @@ async fn the_willing_client_in_rust_is_not_asked_about_what_the_engine_denies() 
     }
 }
 
-/// A published agent begins without a model.
+/// Lets the adapter of Claude Code make one call behind the wrapper, with a model that this test plays. Returns the
+/// result of the tool for the model, the requests to the editor, and the remarks of the wrapper.
+async fn called(adapter: &str, project: &Project, mode: &str, tool: &str, input: Value) -> (Value, usize, String) {
+    let model = Model::calling(Dialect::Messages, tool, input);
+    let home = project.path().join("home");
+    std::fs::create_dir_all(home.join(".claude")).unwrap();
+    let settings = json!({ "permissions": { "defaultMode": mode } });
+    std::fs::write(home.join(".claude/settings.json"), settings.to_string()).unwrap();
+    let mut command = own(project.path(), &["--unanswered", "deny"], &["node", adapter]);
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home);
+    command.env("ANTHROPIC_API_KEY", "none").env("ANTHROPIC_BASE_URL", format!("http://{}", model.address));
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+    let mut wrapper = Process::start(&mut command);
+    let (mut asked, mut session) = (0, Value::Null);
+    let cwd = project.path().join("site");
+    for (id, method) in ["initialize", "session/new", "session/prompt"].into_iter().enumerate() {
+        let prompt = json!([{ "type": "text", "text": "go" }]);
+        let params = match method {
+            "initialize" => json!({ "protocolVersion": 1, "clientCapabilities": {} }),
+            "session/new" => json!({ "cwd": cwd, "mcpServers": [] }),
+            _ => json!({ "sessionId": session, "prompt": prompt }),
+        };
+        wrapper.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        let answer = loop {
+            let told = wrapper.hear().await;
+            asked += usize::from(told["method"] == "session/request_permission");
+            if told["id"] == id {
+                break told;
+            }
+        };
+        assert!(answer["error"].is_null(), "{answer}");
+        session = answer["result"]["sessionId"].clone();
+    }
+    let (_, code, told) = wrapper.end().await;
+    assert_eq!(code, Some(0), "{told}");
+    (model.result(), asked, told)
+}
+
+/// The engine answers the request of a published agent, and the editor is not asked.
 #[tokio::test]
-async fn the_adapter_of_claude_code_begins_behind_the_wrapper() {
+async fn the_adapter_of_claude_code_makes_the_call_that_the_engine_allows_and_no_other() {
     let Some(adapter) = counterpart(CLAUDE) else { return };
     let project = project();
-    let mut wrapper = Process::start(&mut own(project.path(), &[], &["node", &adapter]));
-    let params = json!({ "protocolVersion": 1, "clientCapabilities": {} });
-    wrapper.say(&json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": params })).await;
-    let told = wrapper.hear().await;
-    assert_eq!((&told["id"], &told["result"]["protocolVersion"]), (&json!("a"), &json!(1)), "{told}");
+    std::fs::create_dir(project.path().join("site")).unwrap();
+    let target = |name: &str| project.path().join(name);
+    let write = |name: &str| json!({ "file_path": target(name), "content": "by the model" });
+    let (result, asked, _) = called(&adapter, &project, "default", "Write", write("site/made")).await;
+    assert_eq!(std::fs::read_to_string(target("site/made")).unwrap(), "by the model", "{result}");
+    assert_eq!(asked, 0);
+    let (result, asked, told) = called(&adapter, &project, "default", "Write", write("made")).await;
+    assert!(
+        result["is_error"] == true && !target("made").exists() && told.contains("refused `Write"),
+        "{result} {told}"
+    );
+    assert_eq!(asked, 0);
+    let destructive = json!({ "command": "rm -rf /", "description": "clean" });
+    let (result, asked, told) = called(&adapter, &project, "default", "Bash", destructive).await;
+    assert!(result["is_error"] == true && told.contains("Destructive command"), "{result} {told}");
+    assert_eq!(asked, 0);
+    let shown = project.bestow(&["audit", "show", "--state", "state", "--json"]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("site/made") && shown.contains("rm -rf /"), "{shown}");
+}
+
+/// The trap: an agent decides for itself in another mode, and asks nobody.
+#[tokio::test]
+async fn the_adapter_of_claude_code_asks_nobody_in_a_mode_in_which_it_decides_itself() {
+    let Some(adapter) = counterpart(CLAUDE) else { return };
+    let project = project();
+    std::fs::create_dir(project.path().join("site")).unwrap();
+    let target = project.path().join("site/made");
+    project.policy(&POLICY.replace("permissions = [\"@write:site\"]", "permissions = []"));
+    let input = json!({ "file_path": target, "content": "x" });
+    let (result, _, told) = called(&adapter, &project, "acceptEdits", "Write", input.clone()).await;
+    assert!(target.exists() && !told.contains("refused"), "docs/acp.md says so: {result} {told}");
+    std::fs::remove_file(&target).unwrap();
+    let (result, _, told) = called(&adapter, &project, "default", "Write", input).await;
+    assert!(!target.exists() && told.contains("refused"), "{result} {told}");
 }
 
 #[tokio::test]

@@ -62,6 +62,25 @@ async fn an_option_that_lasts_is_never_chosen() {
 }
 
 #[tokio::test]
+async fn an_option_that_lasts_is_chosen_where_that_is_set_and_no_other_allows() {
+    let desk = Desk::new().await;
+    let mut options = denying();
+    options.allow_always = true;
+    let mut wrapped = desk.wrapped_with(options);
+    wrapped.session("s", "/ws").await;
+    for (kinds, expected) in [
+        (&["reject_once", "allow_always"][..], "allow_always-"),
+        (&["allow_always", "allow_once"], "allow_once-"),
+        (&["allow_always", "reject_once", "allow_always"], "reject_once-"),
+    ] {
+        let answer = wrapped.asked(&with_options(1, "s", bash("ls"), kinds)).await;
+        assert_eq!(chosen(&answer), expected, "{kinds:?}");
+        let answer = wrapped.asked(&with_options(2, "s", bash("rm -rf /"), kinds)).await;
+        assert!(!chosen(&answer).starts_with("allow"), "{kinds:?}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn where_nobody_attends_the_engine_the_person_at_the_editor_answers() {
     let desk = Desk::new().await;
     let mut wrapped = desk.wrapped();

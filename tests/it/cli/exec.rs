@@ -278,6 +278,8 @@ fn limits_come_from_the_file_and_from_the_command_line() {
     assert_eq!(run(&show).1, "524288\n100\n");
     let (code, out, err) = run(&[&["--limit", "memory=1GiB", "--limit", "cpu_time=10s"], &show[..]].concat());
     assert_eq!((code, out.as_str()), (Some(0), "1048576\n100\n"), "{err}");
+    let (code, out, err) = run(&[&["--timeout", "unlimited"], &show[..]].concat());
+    assert_eq!((code, out.as_str()), (Some(0), "524288\n100\n"), "{err}");
     for (wrong, said) in [
         ("memory", "as in `memory=2GiB`"),
         ("memroy=1", "there is no limit \"memroy\": there are time, output"),
@@ -286,6 +288,31 @@ fn limits_come_from_the_file_and_from_the_command_line() {
         let (code, _, err) = run(&["--limit", wrong, "--", "true"]);
         assert!(code == Some(64) && err.contains(said), "{err}");
     }
+}
+
+#[test]
+fn the_time_of_a_command_is_that_of_the_file_or_of_the_command_line_or_one_hour() {
+    let time = |limits: &str, more: &[&str]| {
+        let (world, config) = config(limits);
+        let state = world.text("state");
+        let words = ["exec", "--agent", "worker", "--config", &config, "--state", &state];
+        let told = bestow(&[&words, more, &["--", "true"]].concat(), b"");
+        assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+        let shown = bestow(&["audit", "show", "--state", &state, "--json"], b"");
+        let shown = text(&shown.stdout);
+        let facts = shown.lines().find(|line| line.contains("sandbox.applied")).unwrap();
+        assert!(!facts.contains("\"output\":"), "the output is inherited: {facts}");
+        facts.split_once("\"time_ms\":").map(|(_, rest)| rest.split([',', '}']).next().unwrap().to_owned())
+    };
+    assert_eq!(time("", &[]).as_deref(), Some("3600000"));
+    let file = "[limits]\ntime = \"7s\"\n";
+    assert_eq!(time(file, &[]).as_deref(), Some("7000"));
+    assert_eq!(time(file, &["--limit", "time=8s"]).as_deref(), Some("8000"));
+    assert_eq!(time(file, &["--limit", "time=8s", "--timeout", "9"]).as_deref(), Some("9000"));
+    assert_eq!(time(file, &["--timeout", "unlimited"]), None);
+    let (_world, config) = config("[limits]\ntime = \"300ms\"\n");
+    let told = bestow(&["exec", "--agent", "worker", "--config", &config, "--", "sleep", "60"], b"");
+    assert!(text(&told.stderr).contains("exceeded its time limit"), "{}", text(&told.stderr));
 }
 
 /// With a state directory, the events of a command are stored, also if `bestow exec` is killed.

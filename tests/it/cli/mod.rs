@@ -9,6 +9,7 @@ mod init;
 mod keep;
 mod killed;
 mod path;
+mod program;
 mod state;
 mod tasks;
 mod watch;

@@ -15,6 +15,7 @@ fn safe(program: &str, flags: &[&str], matches: &[&str], not_matches: &[&str]) -
         operands,
         matches: texts(matches),
         not_matches: texts(not_matches),
+        ..SafeAddition::default()
     }
 }
 
@@ -51,6 +52,51 @@ fn a_named_program_can_be_added_as_only_reading() {
         "mytool list; ./x",
     ] {
         assert_eq!(classifier.classify(text).tier, Tier::Dangerous, "{text}");
+    }
+}
+
+#[test]
+fn an_addition_has_the_words_of_the_built_in_records() {
+    let added = SafeAddition {
+        program: "mytool".into(),
+        subcommands: texts(&["list", "show all"]),
+        flags: texts(&["-a", "-f:", "-w"]),
+        operands: true,
+        requires: texts(&["-a -w"]),
+        refuses: texts(&["-w"]),
+        first_operand: texts(&["x", "y*"]),
+        operand_not: texts(&["*:*"]),
+        value_not: texts(&["@*"]),
+        matches: texts(&["mytool list -a x", "mytool show all -a"]),
+        not_matches: texts(&["mytool list x", "mytool show -a"]),
+        ..SafeAddition::default()
+    };
+    let classifier = classifier(Additions::new(vec![added], Vec::new()).expect("valid"));
+    for (text, tier) in [
+        ("mytool list -a", Tier::Safe),
+        ("mytool list -a yes z", Tier::Safe),
+        ("mytool show all -a -f v x", Tier::Safe),
+        ("mytool list x", Tier::Dangerous),
+        ("mytool list -w -a x", Tier::Dangerous),
+        ("mytool list -a z", Tier::Dangerous),
+        ("mytool list -a \"$X\"", Tier::Dangerous),
+        ("mytool list -a x a:b", Tier::Dangerous),
+        ("mytool list -a -f @v", Tier::Dangerous),
+        ("mytool show -a", Tier::Dangerous),
+        ("mytool all -a", Tier::Dangerous),
+    ] {
+        assert_eq!(classifier.classify(text).tier, tier, "{text}");
+    }
+    for (requires, subcommands) in
+        [(&["x"][..], &["list"][..]), (&["-a "], &["list"]), (&["-a"], &["-x"]), (&[], &["a  b"])]
+    {
+        let wrong = SafeAddition {
+            requires: texts(requires),
+            subcommands: texts(subcommands),
+            ..safe("mytool", &["-a"], &["mytool list -a x"], &["mytool delete x"])
+        };
+        let why = Additions::new(vec![wrong], Vec::new()).unwrap_err();
+        assert!(matches!(why, InvalidAddition::Word(..)), "{why}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bestow::{Action, Answer, Outcome};
+use serde_json::json;
 
 use super::stage::{ask, ask_for, scene, scene_with, want};
 
@@ -87,6 +88,81 @@ async fn a_question_is_one_line() {
         page.a("button", "has to ask before it may run node build.js").is_there().await;
         page.a("combobox", "Kind").chooses("Decisions").await;
         page.a("option", "has to ask before it may run node build.js").is_there().await;
+    })
+    .await;
+}
+
+/// A paused list keeps still. The filters choose by agent, outcome and text, and what is chosen stays.
+#[tokio::test]
+async fn the_list_is_paused_and_filtered() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &["@read:/srv"]).await;
+        let reader = stage.agent("reader", &[]).await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.link("Activity").click().await;
+        page.shows("since").await;
+        let _ = writer.authorize(Action::command("ls /srv/one")).await.unwrap();
+        page.a("option", "writer may run ls /srv/one").is_there().await;
+
+        browser.press(&["p"]).await;
+        page.button("Go on").is_there().await;
+        let _ = writer.authorize(Action::command("ls /srv/two")).await.unwrap();
+        page.a("button", "Go on (1 new event)").is_there().await;
+        page.a("option", "ls /srv/two").is_gone().await;
+        page.a("button", "Go on").click().await;
+        page.a("option", "writer may run ls /srv/two").is_there().await;
+
+        let _ticket = ask(&reader, "@network").await;
+        let _ = reader.authorize(Action::command("rm -rf /")).await.unwrap();
+        page.a("option", "reader may not run rm -rf /").is_there().await;
+        page.a("combobox", "Agent").chooses("reader").await;
+        page.a("option", "writer may run").is_gone().await;
+        page.a("option", "reader asks for @network").is_there().await;
+        page.a("combobox", "Outcome").chooses("blocked").await;
+        page.a("option", "reader may not run rm -rf /").is_there().await;
+        page.a("option", "reader asks for @network").is_gone().await;
+        page.a("combobox", "Agent").chooses("Agent").await;
+        page.a("combobox", "Outcome").chooses("Outcome").await;
+        page.a("searchbox", "Search in the events").types("two").await;
+        page.a("option", "writer may run ls /srv/two").is_there().await;
+        page.a("option", "ls /srv/one").is_gone().await;
+        page.link("Inbox").click().await;
+        page.link("Activity").click().await;
+        page.a("option", "ls /srv/one").is_gone().await;
+    })
+    .await;
+}
+
+/// The list is virtual, so each row says its place and the number of all.
+#[tokio::test]
+async fn each_row_says_its_place_in_the_whole_list() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &["@read:/srv"]).await;
+        for number in 0..60 {
+            let _ = writer.authorize(Action::command(&format!("ls /srv/{number}"))).await.unwrap();
+        }
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.link("Activity").click().await;
+        page.a("option", "ls /srv/59").is_there().await;
+        let places = "
+            const rows = [...document.querySelectorAll('[role=option]')];
+            return rows.map((row) => [row.ariaPosInSet, row.ariaSetSize, row.textContent]);";
+        let rows = browser.run(places, &[]).await;
+        let rows = rows.as_array().unwrap();
+        assert!(rows.len() < 60, "{} rows", rows.len());
+        let size = rows[0][1].as_str().unwrap().parse::<usize>().unwrap();
+        assert!(size > 60, "{size}");
+        for (place, row) in rows.iter().enumerate() {
+            assert_eq!([&row[0], &row[1]], [&json!((place + 1).to_string()), &json!(size.to_string())], "{row}");
+        }
+        browser.run("location.hash = '#/agents'", &[]).await;
+        page.a("treeitem", "writer").is_there().await;
+        let tree = "
+            const rows = [...document.querySelectorAll('[role=treeitem]')];
+            return rows.map((row) => [row.ariaPosInSet, row.ariaSetSize]);";
+        assert_eq!(browser.run(tree, &[]).await, json!([["1", "1"], ["1", "1"]]));
     })
     .await;
 }

@@ -30,8 +30,8 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    pub(super) async fn open(driver: Arc<Driver>) -> Browser {
-        let session = driver.open().await;
+    pub(super) async fn open(driver: Arc<Driver>, traced: bool) -> Browser {
+        let session = driver.open(traced).await;
         let browser = Browser { driver, session };
         // Animations end at once, so that pictures are the same each time.
         browser.prefers("light").await;
@@ -220,6 +220,25 @@ impl Browser {
         let is_fault = |entry: &&Value| entry["level"] == "SEVERE" && entry["source"] != "network";
         let entries = log.as_array().unwrap().iter().filter(is_fault);
         entries.map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Returns the tasks of the main threads of pages since the last call, by the browser's own tracing: the time that
+    /// each took, and the time for which the processor worked on it, in milliseconds.
+    pub(super) async fn tasks(&self) -> Vec<[f64; 2]> {
+        let log = self.send("POST", "se/log", &json!({ "type": "performance" })).await.unwrap();
+        let messages: Vec<Value> = log
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|entry| serde_json::from_str::<Value>(entry["message"].as_str()?).ok())
+            .map(|mut message| message["message"]["params"].take())
+            .collect();
+        let main = |event: &&Value| event["name"] == "thread_name" && event["args"]["name"] == "CrRendererMain";
+        let mains: Vec<_> = messages.iter().filter(main).map(|event| (&event["pid"], &event["tid"])).collect();
+        let is_task = |event: &&Value| event["name"] == "RunTask" && mains.contains(&(&event["pid"], &event["tid"]));
+        let milliseconds = |value: &Value| value.as_f64().unwrap_or_default() / 1000.0;
+        let times = |event: &Value| [milliseconds(&event["dur"]), milliseconds(&event["tdur"])];
+        messages.iter().filter(is_task).map(times).collect()
     }
 
     pub(super) async fn close(&self) {

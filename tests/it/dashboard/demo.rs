@@ -44,7 +44,7 @@ impl Demo {
     /// Opens the dashboard, and waits until the agents wait.
     pub(super) async fn opened(&self, people: &People) -> Arc<Browser> {
         let browser = people.dashboard(&self.link).await;
-        browser.page().card("Writer writer asks").is_there().await;
+        browser.page().card("writer asks").is_there().await;
         browser.page().card("publisher wants to run").is_ready().await;
         browser
     }

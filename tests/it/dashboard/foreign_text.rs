@@ -30,7 +30,7 @@ const FOREIGN: &str = "
     const made = [...document.querySelectorAll(
         'img, iframe, object, embed, video, audio, base, meta[http-equiv], [onerror], [onload], [onclick], ' +
         '[style*=url], script:not([src=\"/dashboard/main.js\"]), a:not([href^=\"#\"]), ' +
-        'link:not([href^=\"/dashboard/\"]):not([href=\"data:,\"])')];
+        'link:not([href^=\"/dashboard/\"])')];
     return { ran: globalThis.ran ?? null, forbidden: globalThis.forbidden, made: made.map((one) => one.outerHTML) };
 ";
 
@@ -147,6 +147,52 @@ async fn hidden_characters_and_letters_that_look_alike_are_marked() {
         }
         let _ticket = want(&writer, Action::network("ex\u{430}mple.com")).await;
         page.a("image", "letters that look like others").is_somewhere().await;
+    })
+    .await;
+}
+
+/// Words of a command that are not what they seem to be, in letters, digits and signs.
+const DECEPTIVE: [&str; 10] = [
+    "r\u{435}adme",          // Cyrillic
+    "\u{3bf}pt",             // Greek
+    "\u{ff52}m",             // full width
+    "\u{1d42b}m",            // mathematical
+    "\u{13aa}\u{13de}",      // Cherokee
+    "s\u{585}ck",            // Armenian
+    "a\u{2044}b",            // a fraction slash
+    "a \u{2010}rf",          // a hyphen
+    "v\u{663}",              // a digit
+    "a\u{131}b\u{2024}conf", // a leader dot
+];
+
+/// Words of languages, in their own letters.
+const PLAIN: [&str; 4] =
+    ["stra\u{df}e", "na\u{ef}ve", "\u{65e5}\u{672c}\u{8a9e}", "\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}"];
+
+#[tokio::test]
+async fn letters_and_signs_of_other_scripts_are_marked_and_those_of_languages_are_not() {
+    scene(async |stage| {
+        let words = DECEPTIVE.iter().map(|word| (word, true)).chain(PLAIN.iter().map(|word| (word, false)));
+        let words: Vec<_> = words.collect();
+        let mut tickets = Vec::new();
+        for (number, (word, _)) in words.iter().enumerate() {
+            let agent = stage.agent(&format!("agent-{number:02}"), &[]).await;
+            tickets.push(want(&agent, Action::command(&format!("node '{word}'"))).await);
+        }
+        let browser = stage.dashboard().await;
+        browser.screen(1280, 3000, false).await;
+        let page = browser.page();
+        for (number, (word, is_deceptive)) in words.iter().enumerate() {
+            let card = page.card(&format!("agent-{number:02} wants"));
+            card.shows("node").await;
+            let mark = card.a("image", "letters that look like others");
+            match is_deceptive {
+                true => mark.is_somewhere().await,
+                false => mark.is_gone().await,
+            }
+            println!("{word:?}");
+        }
+        browser.picture("look-alikes").await;
     })
     .await;
 }

@@ -133,17 +133,36 @@ impl<'b> Found<'b> {
 
     /// Clicks a button of this card. The card refuses an answer that came too early, and this one is then given again.
     pub(super) async fn answers(&self, button: &str) {
-        let clicked = async || self.button(button).try_click().await;
+        let clicked = async || {
+            self.opens().await?;
+            self.button(button).try_click().await
+        };
         self.takes(&format!("{self} cannot be answered with {button:?}"), clicked).await;
     }
 
     /// Answers this card, unless somebody else is faster.
     pub(super) async fn may_answer(&self, button: &str) {
         let clicked = async || {
+            self.opens().await?;
             let clicked = self.button(button).try_click().await;
             if self.is_answered().await? { Ok(()) } else { clicked }
         };
         self.takes(&format!("{self} cannot be answered with {button:?}"), clicked).await;
+    }
+
+    /// Opens this card, if it is not the current one.
+    async fn opens(&self) -> Result<(), String> {
+        if self.button("Open").nodes().await?.is_empty() {
+            return Ok(());
+        }
+        self.button("Open").try_click().await
+    }
+
+    /// Makes this card the current one.
+    pub(super) async fn is_opened(&self) -> &Found<'b> {
+        self.is_there().await;
+        self.browser.until(&format!("{self} does not open"), async || self.opens().await).await;
+        self
     }
 
     async fn is_answered(&self) -> Result<bool, String> {

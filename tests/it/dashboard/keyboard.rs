@@ -2,7 +2,7 @@
 
 use bestow::{Action, Outcome, grant::Scope};
 
-use super::stage::{ask, scene, want};
+use super::stage::{ask, scene, scene_with, want};
 
 #[tokio::test]
 async fn every_answer_is_possible_without_a_mouse() {
@@ -197,27 +197,30 @@ async fn escape_ends_the_selection_of_several_at_once() {
 /// A key answers only a request whose buttons are on the screen. Otherwise it brings them there.
 #[tokio::test]
 async fn a_key_answers_nothing_that_is_off_the_screen() {
-    scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let first = ask(&writer, "@write:/srv/first").await;
-        let mut others = Vec::new();
-        for place in ["a", "b", "c", "d"] {
-            others.push(ask(&writer, &format!("@write:/srv/{place}")).await);
-        }
-        let browser = stage.dashboard().await;
-        let page = browser.page();
-        page.card("/srv/d").is_there().await;
-        browser.press(&["j"]).await;
-        page.card("/srv/first").is("focused", true).await;
-        page.card("/srv/first").is_ready().await;
-        browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
-        browser.press(&["a"]).await;
-        page.card("/srv/first").shows("This request was not on the screen.").await;
-        assert!(first.poll().is_none());
-        page.card("/srv/first").answers_to("a").await;
-        assert_eq!(first.resolution().await.outcome, Outcome::Granted);
-        assert!(others.iter().all(|other| other.poll().is_none()));
-    })
+    scene_with(
+        |settings| settings.max_pending = 100,
+        async |stage| {
+            let writer = stage.agent("writer", &[]).await;
+            let first = ask(&writer, "@write:/srv/first").await;
+            let mut others = Vec::new();
+            for place in 'a'..='z' {
+                others.push(ask(&writer, &format!("@write:/srv/{place}")).await);
+            }
+            let browser = stage.dashboard().await;
+            let page = browser.page();
+            page.link("Inbox 27 waiting").is_there().await;
+            browser.press(&["j"]).await;
+            page.card("/srv/first").is("focused", true).await;
+            page.card("/srv/first").is_ready().await;
+            browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
+            browser.press(&["a"]).await;
+            page.card("/srv/first").shows("This request was not on the screen.").await;
+            assert!(first.poll().is_none());
+            page.card("/srv/first").answers_to("a").await;
+            assert_eq!(first.resolution().await.outcome, Outcome::Granted);
+            assert!(others.iter().all(|other| other.poll().is_none()));
+        },
+    )
     .await;
 }
 
@@ -237,6 +240,24 @@ async fn after_a_click_in_the_menu_enter_opens_the_current_request() {
         browser.press(&["Enter"]).await;
         card.button("Details").is("expanded", true).await;
         card.shows("to the queue, because no person was connected").await;
+    })
+    .await;
+}
+
+/// The key 4 chooses the longest scope, and the answer has it.
+#[tokio::test]
+async fn the_key_4_allows_always() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let ticket = ask(&writer, "@network").await;
+        let browser = stage.dashboard().await;
+        let card = browser.page().card("writer asks to use the network");
+        browser.press(&["j"]).await;
+        card.is_ready().await;
+        browser.press(&["4"]).await;
+        card.choice("Always").is("checked", true).await;
+        card.answers_to("a").await;
+        assert_eq!(ticket.resolution().await.scope, Some(Scope::Always));
     })
     .await;
 }

@@ -109,3 +109,47 @@ async fn among_10_000_agents_one_is_found_and_few_are_on_the_page() {
     })
     .await;
 }
+
+/// A search that begins with `@` finds the holders of a permission.
+#[tokio::test]
+async fn the_holders_of_a_permission_are_found() {
+    scene_with(without_limits, async |stage| {
+        for number in 0..30 {
+            let holds: &[&str] = if number % 10 == 3 { &["@write:/srv/site"] } else { &["@network"] };
+            stage.agent(&format!("agent-{number:02}"), holds).await;
+        }
+        let browser = opened(stage, "#/agents").await;
+        let page = browser.page();
+        page.shows("30 agents").await;
+        page.a("searchbox", "Search agents").types("@write:/srv").await;
+        page.shows("3 agents of 30").await;
+        for number in ["03", "13", "23"] {
+            page.a("treeitem", &format!("agent-{number}")).is_there().await;
+        }
+        page.a("treeitem", "agent-04").is_gone().await;
+    })
+    .await;
+}
+
+/// An event about one agent makes one row anew. The others stay the same elements.
+#[tokio::test]
+async fn the_rows_of_other_agents_stay_as_they_are() {
+    scene_with(without_limits, async |stage| {
+        for number in 0..10 {
+            stage.agent(&format!("agent-{number}"), &[]).await;
+        }
+        let browser = opened(stage, "#/agents").await;
+        let page = browser.page();
+        page.a("treeitem", "agent-9").is_there().await;
+        browser.run("for (const row of document.querySelectorAll('[role=treeitem]')) row.isOld = true", &[]).await;
+        let you = stage.engine.approver("you", "bert", "terminal");
+        you.set_mode(&"agent-3".parse().unwrap(), bestow::agent::Mode::Plan).await.unwrap();
+        page.a("treeitem", "agent-3 plan").is_there().await;
+        let fresh = "
+            const rows = [...document.querySelectorAll('[role=treeitem]')];
+            return rows.filter((row) => !row.isOld).map((row) => row.textContent);";
+        let fresh = browser.run(fresh, &[]).await;
+        assert_eq!(fresh.as_array().unwrap().len(), 1, "{fresh}");
+    })
+    .await;
+}

@@ -10,6 +10,7 @@ mod foreign_text;
 mod found;
 mod keyboard;
 mod many;
+mod notices;
 mod policy;
 mod races;
 mod reconnect;

@@ -1,8 +1,15 @@
 //! A server that is killed and started again while the page is open.
 #![cfg(feature = "cli")]
 
+use std::net::SocketAddr;
+
 use rustix::process::Signal;
 use serde_json::json;
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
 
 use super::stage::people;
 use crate::http::project::Project;
@@ -17,6 +24,12 @@ async fn ask(project: &Project, token: &str, permission: &str) {
     let body = json!({ "permissions": [permission], "reason": "to build" });
     let asked = project.post(token, "/v1/requests", &body).await;
     assert_eq!(asked.json["status"], "pending", "{asked:?}");
+}
+
+/// Returns the id of the only request that waits.
+async fn waiting(project: &Project, token: &str) -> String {
+    let reply = project.get(token, "/v1/requests").await;
+    reply.json["requests"][0]["id"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
 }
 
 #[tokio::test]
@@ -103,6 +116,128 @@ async fn the_inbox_counts_the_blocked_actions_that_activity_shows() {
         page.shows("1 destructive action was blocked in the last hour: see Activity").await;
         page.the("link", "see Activity").click().await;
         page.a("option", "terraform destroy").is_there().await;
+    })
+    .await;
+}
+
+/// A wire between a browser and a server, which can be cut.
+struct Wire {
+    address: SocketAddr,
+    server: SocketAddr,
+    ends: JoinSet<()>,
+}
+
+impl Wire {
+    async fn to(server: SocketAddr) -> Wire {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut wire = Wire { address: listener.local_addr().unwrap(), server, ends: JoinSet::new() };
+        wire.join(listener);
+        wire
+    }
+
+    fn join(&mut self, listener: TcpListener) {
+        let server = self.server;
+        self.ends.spawn(async move {
+            let mut open = JoinSet::new();
+            while let Ok((mut browser, _)) = listener.accept().await {
+                open.spawn(async move {
+                    if let Ok(mut server) = TcpStream::connect(server).await {
+                        let _ = copy_bidirectional(&mut browser, &mut server).await;
+                    }
+                });
+            }
+        });
+    }
+
+    /// Cuts every connection. Later ones are refused.
+    async fn cut(&mut self) {
+        self.ends.shutdown().await;
+    }
+
+    async fn mend(&mut self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        self.join(listener);
+    }
+}
+
+/// After a reconnect the page says what happened meanwhile: requests, permissions, denials and the policy file.
+#[tokio::test]
+async fn a_reconnect_says_what_was_missed() {
+    people(async |people| {
+        let mut project = Project::new();
+        project.serve();
+        let mut wire = Wire::to(project.address()).await;
+        let (bot, you) = (project.agent(), project.approver());
+        ask(&project, &bot, "@network").await;
+        let link = link(&project).replace(&project.address().to_string(), &wire.address.to_string());
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        page.card("bot asks to use the network").is_there().await;
+        wire.cut().await;
+        page.shows("The connection is lost.").await;
+
+        let waiting = waiting(&project, &you).await;
+        project.post(&you, &format!("/v1/requests/{waiting}/answer"), &json!({ "decision": "deny" })).await;
+        let gift = json!({ "agentId": "bot", "permissions": ["@events", "@read:/srv"], "reason": "r" });
+        let given = project.post(&you, "/v1/grants", &gift).await.json;
+        let first = given["grantIds"][0].as_str().unwrap();
+        assert_eq!(project.delete(&you, &format!("/v1/grants/{first}")).await.status, 200);
+        let destructive = json!({ "operation": "command.execute", "resource": "terraform destroy" });
+        project.post(&bot, "/v1/authorize", &destructive).await;
+        ask(&project, &bot, "@write:/srv").await;
+        let text = std::fs::read_to_string(project.path().join("agents.toml")).unwrap();
+        project.policy(&format!("{text}mode = \"untrusted\"\n"));
+        browser
+            .until("the change is not in force", async || {
+                let config = project.get(&you, "/v1/config").await.json;
+                if config["lastChange"].is_object() { Ok(()) } else { Err(config.to_string()) }
+            })
+            .await;
+        wire.mend().await;
+        page.hides("The connection is lost.").await;
+        page.shows("Connected again").await;
+        let told = "Meanwhile 1 request came, 1 request ended, 2 permissions were given, 1 permission ended, 2 denials \
+                    were made, and the policy file changed. See Activity";
+        page.shows(told).await;
+        browser.picture("missed").await;
+        page.card("bot asks to write /srv").is_there().await;
+    })
+    .await;
+}
+
+/// A request that the engine does not remember was perhaps granted, and perhaps denied. The page does not guess.
+#[tokio::test]
+async fn a_request_that_nobody_remembers_has_ended_while_the_engine_was_not_reached() {
+    people(async |people| {
+        let mut project = Project::new();
+        project.serve();
+        let address = project.address().to_string();
+        let (bot, you) = (project.agent(), project.approver());
+        ask(&project, &bot, "@network").await;
+        let browser = people.dashboard(&link(&project)).await;
+        let page = browser.page();
+        let card = page.card("bot asks to use the network");
+        card.is_there().await;
+        project.end(Signal::KILL);
+        page.shows("The connection is lost.").await;
+        project.serve();
+        let answer = async |decision: &str| {
+            let waiting = waiting(&project, &you).await;
+            let body = json!({ "decision": decision });
+            let answered = project.post(&you, &format!("/v1/requests/{waiting}/answer"), &body).await;
+            assert_eq!(answered.status, 200, "{answered:?}");
+        };
+        answer("allow").await;
+        // An engine remembers the last ends of each agent.
+        for number in 0..40 {
+            ask(&project, &bot, &format!("@write:/srv/{number}")).await;
+            answer("allow").await;
+        }
+        project.end(Signal::TERM);
+        project.serve_at(&address);
+        page.hides("The connection is lost.").await;
+        card.shows("Ended while the engine was not reached").await;
+        card.hides("Withdrawn").await;
     })
     .await;
 }

@@ -18,13 +18,13 @@ async fn a_picture_of_the_demo() {
         let demo = Demo::start_in(directory);
         let browser = demo.opened(people).await;
         let page = browser.page();
-        let checker = page.card("Checker checker wants to run a command");
+        let checker = page.card("checker wants to run a command");
         checker.is_ready().await;
         // The cards are in the order in which the agents asked, which is another one each time.
         browser
             .run(
                 "const list = document.querySelector('article').parentElement;
-                 for (const name of ['Checker', 'Writer', 'publisher'])
+                 for (const name of ['checker', 'writer', 'publisher'])
                      list.append([...list.children].find((card) => card.textContent.includes(name)));
                  list.firstElementChild.focus();
                  for (const time of document.querySelectorAll('time'))

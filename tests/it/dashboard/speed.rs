@@ -32,19 +32,26 @@ const ARRIVALS: &str = "
     }).observe(document.body, { childList: true, subtree: true });
 ";
 
-/// Keeps the length of every frame, and the work of the page in the long ones.
-const FRAMES: &str = "
-    globalThis.frames = [];
-    globalThis.long = [];
-    let last = performance.now();
-    const step = (now) => { frames.push(now - last); last = now; requestAnimationFrame(step); };
+/// Scrolls the list of agents from its beginning to its end, in five seconds.
+const SCROLLS: &str = "
+    const done = arguments[0];
+    const list = document.querySelector('.virtual');
+    const begin = performance.now();
+    const step = (now) => {
+        const part = (now - begin) / 5000;
+        list.scrollTop = part * (list.scrollHeight - list.clientHeight);
+        if (part < 1) requestAnimationFrame(step);
+        else done();
+    };
     requestAnimationFrame(step);
-    new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration)))
-        .observe({ type: 'long-animation-frame' });
 ";
+
+/// The goal for one task of the main thread, in milliseconds. No frame can be longer than its tasks.
+const LONGEST: f64 = 50.0;
 
 fn without_limits(settings: &mut Settings) {
     settings.max_pending = 100_000;
+    settings.max_children = 100_000;
     settings.max_asks_per_minute = 100_000;
     settings.max_changes_per_minute = 1_000_000;
     settings.max_facts_per_minute = 1_000_000;
@@ -136,26 +143,63 @@ async fn act(agent: &Agent, seconds: u64) {
     }
 }
 
-async fn frames_of(browser: &Browser, agent: &Agent, hash: &str) {
+/// Tells the tasks of the main thread by the browser's own tracing. Tasks of less than a millisecond are left out.
+async fn tell_tasks(browser: &Browser, what: &str) {
+    let tasks: Vec<_> = browser.tasks().await.into_iter().filter(|[_, worked]| *worked >= 1.0).collect();
+    let long = |place: usize| tasks.iter().filter(|times| times[place] > LONGEST).count();
+    let (waited, worked) = (long(0), long(1));
+    say(&format!("tasks of the page, {what} (goal {LONGEST:.0} ms)"), tasks.iter().map(|[took, _]| *took).collect());
+    say("  time of the processor in them", tasks.iter().map(|[_, worked]| *worked).collect());
+    println!("  longer than {LONGEST:.0} ms: {waited}, by the time of the processor: {worked}");
+}
+
+async fn tasks_while_acting(stage: &Stage, agent: &Agent, hash: &str, what: &str) {
+    let browser = stage.traced_dashboard().await;
     browser.run("location.hash = arguments[0]", &[hash.into()]).await;
     browser.page().a("heading", "").is_somewhere().await;
-    browser.run(FRAMES, &[]).await;
-    act(agent, 15).await;
-    let found = browser.run("return [frames, long]", &[]).await;
-    say(&format!("frames at 100 events a second, {hash} (goal 50 ms)"), numbers(&found[0]));
-    let long = numbers(&found[1]);
-    println!("  of them longer than 50 ms by the browser's own account: {}: {long:.0?}", long.len());
+    act(agent, 1).await;
+    browser.tasks().await;
+    act(agent, 10).await;
+    tell_tasks(&browser, what).await;
+    browser.go("about:blank").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it measures"]
-async fn the_frames_while_100_events_a_second_arrive() {
+async fn the_tasks_while_100_events_a_second_arrive() {
     scene_with(without_limits, async |stage| {
         let writer = stage.agent("writer", &["@read:/srv"]).await;
         for hash in ["#/inbox", "#/activity", "#/agents/writer"] {
-            let browser = stage.dashboard().await;
-            frames_of(&browser, &writer, hash).await;
+            tasks_while_acting(stage, &writer, hash, &format!("100 events a second, {hash}")).await;
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it measures"]
+async fn the_tasks_while_100_events_a_second_arrive_and_500_requests_wait() {
+    scene_with(without_limits, async |stage| {
+        with_500_requests(stage).await;
+        let writer = stage.agent("writer", &["@read:/srv"]).await;
+        tasks_while_acting(stage, &writer, "#/inbox", "100 events a second and 500 waiting requests").await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it measures"]
+async fn the_tasks_while_10_000_agents_are_scrolled() {
+    scene_with(without_limits, async |stage| {
+        for number in 0..10_000 {
+            stage.agent(&format!("agent-{number:05}"), &[]).await;
+        }
+        let browser = stage.traced_dashboard().await;
+        browser.run("location.hash = '#/agents'", &[]).await;
+        browser.page().shows("10,000 agents").await;
+        browser.tasks().await;
+        browser.run_async(SCROLLS, &[]).await.unwrap();
+        tell_tasks(&browser, "10,000 agents scrolled").await;
     })
     .await;
 }

@@ -3,6 +3,7 @@
 use std::{
     net::SocketAddr,
     panic::AssertUnwindSafe,
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -47,6 +48,34 @@ pub(super) async fn scene_with(change: impl FnOnce(&mut Settings), play: impl As
     .await;
 }
 
+/// Plays a scene two days after `prepare`, with an engine that stores its events.
+#[cfg(feature = "journal")]
+pub(super) async fn scene_two_days_later(prepare: impl AsyncFnOnce(&Engine), play: impl AsyncFnOnce(&Stage)) {
+    use bestow::{
+        host::{AsWritten, ManualClock},
+        journal::Journal,
+    };
+    const TWO_DAYS: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+    people(async |people| {
+        let directory = tempfile::tempdir().unwrap();
+        let trail = directory.path().join("journal");
+        // A link must be younger than the server.
+        let begin = SystemClock::new().now().unwrap().as_millis() - 60_000 - TWO_DAYS.as_millis() as u64;
+        let (clock, journal) = (
+            Arc::new(ManualClock::at(bestow::event::Timestamp::from_millis(begin))),
+            Arc::new(Journal::open(&trail).unwrap()),
+        );
+        let settings = Some(Settings::default());
+        let engine = Engine::restore(settings, clock.clone(), Arc::new(AsWritten), journal).await.unwrap();
+        prepare(&engine).await;
+        clock.advance(TWO_DAYS);
+        let stage = Stage::serve(people, engine, directory, Some(trail)).await;
+        play(&stage).await;
+        people.leave().await;
+    })
+    .await;
+}
+
 /// Plays a scene with browsers, and with any server. Afterwards no page may have had an error.
 pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
     if !is_installed() {
@@ -81,14 +110,22 @@ pub(super) struct People {
 impl People {
     /// Opens a browser.
     pub(super) async fn browser(&self) -> Arc<Browser> {
-        let browser = Arc::new(Browser::open(self.driver.clone()).await);
+        self.browser_that_is(false).await
+    }
+
+    async fn browser_that_is(&self, traced: bool) -> Arc<Browser> {
+        let browser = Arc::new(Browser::open(self.driver.clone(), traced).await);
         self.browsers.lock().unwrap().push(browser.clone());
         browser
     }
 
     /// Opens a link to the dashboard in a new browser. Returns when the page shows the state of the server.
     pub(super) async fn dashboard(&self, link: &str) -> Arc<Browser> {
-        let browser = self.browser().await;
+        self.dashboard_that_is(false, link).await
+    }
+
+    async fn dashboard_that_is(&self, traced: bool, link: &str) -> Arc<Browser> {
+        let browser = self.browser_that_is(traced).await;
         browser.go(link).await;
         browser.page().shows("Live").await;
         browser.page().a("heading", "").is_somewhere().await;
@@ -130,12 +167,17 @@ impl Stage {
         settings.request_timeout = Duration::from_secs(3600);
         change(&mut settings);
         let engine = Engine::new(settings).unwrap();
-        let directory = tempfile::tempdir().unwrap();
+        Stage::serve(people, engine, tempfile::tempdir().unwrap(), None).await
+    }
+
+    /// Serves an engine. `trail` is the directory of its journal.
+    async fn serve(people: &Arc<People>, engine: Engine, directory: TempDir, trail: Option<PathBuf>) -> Stage {
         let file = CredentialFile::in_directory(directory.path().join("state"));
         let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), Limits::default()).await.unwrap();
         let address = server.address();
         let mut options = Options::new(Credentials::of(file.clone()));
         options.dashboard = true;
+        options.trail = trail;
         let server = tokio::spawn(server.serve(router(&engine, options), std::future::pending()));
         Stage { engine, address, file, server, people: people.clone(), _directory: directory }
     }
@@ -186,6 +228,11 @@ impl Stage {
     /// Opens the dashboard in a browser of `ann`.
     pub(super) async fn dashboard(&self) -> Arc<Browser> {
         self.dashboard_of("ann").await
+    }
+
+    /// Opens the dashboard in a browser that records the work of its threads.
+    pub(super) async fn traced_dashboard(&self) -> Arc<Browser> {
+        self.people.dashboard_that_is(true, &self.link("ann")).await
     }
 
     /// Opens the dashboard in a browser of a person.

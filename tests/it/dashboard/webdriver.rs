@@ -80,8 +80,9 @@ impl Driver {
         Some(Driver { process, _said: said, address: ([127, 0, 0, 1], port?).into(), _directory: directory })
     }
 
-    /// Starts a browser with an empty profile. Returns the path of its session.
-    pub(super) async fn open(&self) -> String {
+    /// Starts a browser with an empty profile. Returns the path of its session. With `traced`, the browser records the
+    /// work of its threads.
+    pub(super) async fn open(&self, traced: bool) -> String {
         let mut arguments = vec![
             // The browser ends when the driver does.
             "--remote-debugging-pipe".to_owned(),
@@ -96,10 +97,20 @@ impl Driver {
         if rustix::process::geteuid().is_root() {
             arguments.push("--no-sandbox".to_owned());
         }
+        let mut options = json!({ "args": arguments });
+        let mut logs = json!({ "browser": "ALL" });
+        if traced {
+            let categories = "disabled-by-default-devtools.timeline";
+            let network_and_page = json!(false);
+            options["perfLoggingPrefs"] = json!({
+                "enableNetwork": network_and_page, "enablePage": network_and_page, "traceCategories": categories,
+            });
+            logs["performance"] = json!("ALL");
+        }
         let capabilities = json!({
             "unhandledPromptBehavior": "ignore",
-            "goog:chromeOptions": { "args": arguments },
-            "goog:loggingPrefs": { "browser": "ALL" },
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": logs,
         });
         let body = json!({ "capabilities": { "alwaysMatch": capabilities } });
         let opened = self.send("POST", "/session", &body).await.unwrap();

@@ -315,7 +315,7 @@ async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
         ("max_grants", |s| s.max_grants = 10, |s| s.max_grants = 20),
         ("max_children", |s| s.max_children = 1, |s| s.max_children = 2),
         ("max_processes", |s| s.max_processes = 1, |s| s.max_processes = 2),
-        ("limits", |s| s.limits.time = secs(1), |s| s.limits.time = secs(2)),
+        ("limits", |s| s.limits.time = Some(secs(1)), |s| s.limits.time = Some(secs(2))),
         ("limits", |s| s.limits.memory = Some(1), |s| s.limits.memory = Some(2)),
         ("max_depth", |s| s.max_depth = 1, |s| s.max_depth = 2),
         ("confirm_widening", |s| s.widening = Widening::Confirm, |s| s.widening = Widening::Apply),

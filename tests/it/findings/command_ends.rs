@@ -45,7 +45,7 @@ async fn every_command_has_an_event_that_tells_its_end() {
 
     agent.exec(&sandbox, sh("exit 3"), &[place.write()]).await.unwrap();
     let mut limits = agent.sandbox_profile(&[place.write()]).unwrap().limits().clone();
-    limits.time = Duration::from_millis(300);
+    limits.time = Some(Duration::from_millis(300));
     let short = agent.sandbox_profile(&[place.write()]).unwrap().limited(limits);
     let done: Finished = agent.exec_under(&sandbox, short, sh("sleep 999")).await.unwrap();
     assert!(done.timed_out);

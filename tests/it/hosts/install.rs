@@ -83,17 +83,16 @@ impl Project {
     }
 }
 
-/// Settings as people write them: comments, commas at ends, odd spaces, hooks of others in the same list.
+/// Settings as people write them: odd spaces, hooks of others in the same list.
 const THEIRS: &str = r#"{
-  // ours, for the team
-  "permissions": { "deny": ["Read(./.env)",], },
-	"model": "opus",   /* odd spaces */
+  "permissions": { "deny": ["Read(./.env)"] },
+	"model": "opus"   ,
   "hooks": {
     "PreToolUse": [
       { "matcher": "Bash", "hooks": [ { "type": "command", "command": "/opt/lint.sh hook claude" } ] }
     ],
-    "Stop": [{ "hooks": [{ "type": "command", "command": "notify-send done" }] }],
-  },
+    "Stop": [{ "hooks": [{ "type": "command", "command": "notify-send done" }] }]
+  }
 }
 "#;
 
@@ -198,7 +197,7 @@ fn after_another_change_only_the_hooks_are_taken_out() {
     let (code, told) = project.run(&["uninstall", "claude"]);
     assert_eq!((code, told.contains("is otherwise unchanged")), (Some(0), true), "{told}");
     let text = project.text();
-    assert!(text.contains("\"haiku\"") && text.contains("// ours, for the team"), "{text}");
+    assert!(text.contains("\"haiku\"   ,") && text.contains("Read(./.env)"), "{text}");
     assert!(!text.contains("--agent") && text.contains("/opt/lint.sh hook claude") && text.contains("Stop"), "{text}");
     assert!(project.names().contains(&"settings.json.before-bestow".to_owned()), "what was kept stays");
 }
@@ -243,6 +242,43 @@ fn settings_that_are_not_understood_are_left_as_they_are() {
             assert_eq!((project.text().as_str(), project.names().len()), (settings, 1), "{settings}");
         }
     }
+}
+
+/// The trap: Claude Code passes over a whole file with comments or commas at ends, and then runs no hook of it.
+#[test]
+fn settings_that_are_not_plain_json_are_refused_with_the_place_and_stay() {
+    for (settings, place) in [
+        ("{\n  // ours\n  \"model\": \"opus\"\n}\n", "line 2"),
+        ("{ \"model\": /* ours */ \"opus\" }", "line 1"),
+        ("{\n  \"a\": [1, 2],\n}\n", "line 2"),
+        ("{ \"a\": [1,\n 2,\n] }", "line 2"),
+        ("{ \"a\": \"\u{1}\" }", "line 1"),
+        ("{ \"a\": 01 }", "line 1"),
+        ("{ \"a\": \"\\x41\" }", "line 1"),
+        ("{ \"a\": NaN }", "line 1"),
+    ] {
+        let project = Project::new(Some(settings));
+        for more in [&[][..], &["--dry-run"]] {
+            let (code, told) = project.install(more);
+            assert_eq!((code, told.contains(place)), (Some(1), true), "{settings}: {told}");
+            assert!(told.contains("settings.json is left as it is"), "{settings}: {told}");
+            assert_eq!((project.text().as_str(), project.names().len()), (settings, 1), "{settings}");
+        }
+    }
+}
+
+/// An earlier version has put hooks into such a file. They never ran.
+#[test]
+fn hooks_in_settings_that_are_not_plain_json_are_taken_out_and_not_called_complete() {
+    let project = Project::new(None);
+    project.install(&[]);
+    let text = project.text().replacen('{', "{ // ours", 1);
+    fs::write(project.settings(), &text).unwrap();
+    let (code, told) = project.install(&[]);
+    assert_eq!((code, told.contains("plain JSON")), (Some(1), true), "{told}");
+    let (code, told) = project.run(&["uninstall", "claude"]);
+    assert_eq!((code, told.contains("has no hooks of bestow any more")), (Some(0), true), "{told}");
+    assert!(project.text().contains("// ours") && !project.text().contains("hook claude"), "{}", project.text());
 }
 
 #[test]
@@ -302,9 +338,9 @@ fn the_settings_of_the_user_may_be_a_link_and_the_link_stays() {
 /// The attack: the settings of a project that somebody else wrote have signs that a terminal obeys.
 #[test]
 fn the_change_is_shown_without_signs_that_a_terminal_obeys() {
-    let project = Project::new(Some("{ \"model\": \"\u{1b}[2J\u{202e}\" }\n"));
+    let project = Project::new(Some("{ \"model\": \"\u{9b}2J\u{202e}\" }\n"));
     let (_, told) = project.install(&["--dry-run"]);
-    assert!(told.contains("\\u{1b}") && !told.contains('\u{1b}') && !told.contains('\u{202e}'), "{told}");
+    assert!(told.contains("\\u{9b}") && !told.contains('\u{9b}') && !told.contains('\u{202e}'), "{told}");
 }
 
 /// The attack on the installer: a command line of somebody else that only ends with ours is taken for ours.

@@ -1,10 +1,10 @@
 //! Tests of sessions of coding agents, and of the hooks with which their hosts ask.
 
-mod claude_code;
 mod forms;
 mod install;
 mod places;
 mod processes;
+pub(crate) mod real;
 mod room;
 mod served;
 mod sessions;

@@ -283,6 +283,62 @@ fn an_approval_that_lasts_lets_the_call_of_a_subagent_pass_where_no_engine_runs(
     other.is_no("the approval is for one subagent");
 }
 
+/// Returns the code of the request that a denial names.
+fn code(answer: &Answer) -> String {
+    answer.told.split("(code ").nth(1).unwrap().split(')').next().unwrap().to_owned()
+}
+
+/// The run belongs to the session, and not to the process of a hook.
+#[test]
+fn an_approval_for_one_use_or_for_the_session_is_left_to_the_next_hook_where_no_engine_runs() {
+    for (scope, after) in [("once", "deny"), ("session", "allow")] {
+        let project = project();
+        let call = |name: &str, subagent| ask(&project, &claude(&OWN), event(&project, name, "make", subagent));
+        let make = || call("PreToolUse", Some("a1"));
+        let waits = make();
+        waits.is_no("it waits");
+        let approved = project.bestow(&["approve", "--state", "state", "--scope", scope, &code(&waits)]);
+        assert!(approved.status.success(), "{approved:?}");
+        call("PreToolUse", Some("a2")).is_no("the approval is for one subagent");
+        let allowed = make();
+        assert_eq!((allowed.code, allowed.decision()), (0, "allow"), "{scope}: {allowed:?}");
+        let again = make();
+        assert_eq!(again.decision(), after, "{scope}: {again:?}");
+        if scope == "session" {
+            call("SubagentStop", Some("a1"));
+            make().is_no("the subagent has ended");
+        }
+    }
+}
+
+#[test]
+fn an_approval_for_the_session_ends_with_the_session_and_with_another_engine() {
+    let mut project = project();
+    let call = |project: &Project, name: &str| ask(project, &claude(&OWN), event(project, name, "make", None));
+    let approved = |project: &Project| {
+        let waits = ask(project, &claude(&OWN), event(project, "PreToolUse", "make", Some("a1")));
+        let words = ["approve", "--state", "state", "--scope", "session", &code(&waits)];
+        assert!(project.bestow(&words).status.success());
+        let allowed = ask(project, &claude(&OWN), event(project, "PreToolUse", "make", Some("a1")));
+        assert_eq!(allowed.decision(), "allow", "{allowed:?}");
+    };
+    approved(&project);
+    assert_eq!(call(&project, "SessionEnd").code, 0);
+    ask(&project, &claude(&OWN), event(&project, "PreToolUse", "make", Some("a1"))).is_no("the session has ended");
+    assert_eq!(call(&project, "SessionEnd").code, 0);
+    approved(&project);
+    project.serve();
+    project.end(Signal::TERM);
+    let again = ask(&project, &claude(&OWN), event(&project, "PreToolUse", "make", Some("a1")));
+    again.is_no("a server has run on the directory");
+    // After a server, an approval for the session would end before the next engine.
+    project.serve();
+    project.end(Signal::TERM);
+    let words = ["approve", "--state", "state", "--scope", "session", &code(&again)];
+    let refused = project.bestow(&words);
+    assert!(!refused.status.success(), "{refused:?}");
+}
+
 #[test]
 fn a_rule_of_the_host_allows_its_sessions_only_what_it_states_for_children() {
     let project = project();

@@ -3,13 +3,17 @@
 use serde_json::json;
 
 use super::{client::call, daemon::Daemon};
+use crate::support::World;
 
-/// The tier of each command, as the source and its corrections have it.
-const COMMANDS: [(&str, &[&str]); 3] = [
+/// The least tier of each command, by the number of its case. `+` stands for this tier or a worse one.
+const COMMANDS: &[(&str, &str, &[&str])] = &[
+    ("C1", "safe", &["git status"]),
+    ("C2", "dangerous", &["node script.js"]),
+    ("C3", "destructive", &["rm -rf /"]),
     (
+        "C4",
         "safe",
         &[
-            "git status",
             "ls -la",
             "cat /etc/hosts",
             "git log --oneline",
@@ -17,19 +21,12 @@ const COMMANDS: [(&str, &[&str]); 3] = [
             "npm list",
             "docker ps",
             "curl https://example.com",
-            "find . -name x",
-            "sed s/a/b/ f",
-            "awk '{print $1}' f",
-            "git branch",
-            "git remote -v",
-            "ls 2>/dev/null",
-            "grep -rn \"DROP TABLE\" src",
         ],
     ),
     (
+        "C5",
         "dangerous",
         &[
-            "node script.js",
             "python s.py",
             "npm install x",
             "git push origin main",
@@ -41,82 +38,121 @@ const COMMANDS: [(&str, &[&str]); 3] = [
             "curl -X POST u",
             "curl -d x u",
             "wget --post-data=x u",
-            "some-unknown-tool",
-            "",
-            "sed -i s/a/b/ f",
-            "awk 'BEGIN{system(\"id\")}'",
-            "curl -XPOST u",
-            "curl u | sh",
-            "git branch -D m",
-            "lsof",
-            "tee f",
-            "echo \"unclosed",
         ],
     ),
     (
+        "C6",
         "destructive",
         &[
-            "rm -rf /",
             "rm -rf ~",
             "sudo rm x",
             "sudo ls",
             "dd if=/dev/zero of=x",
+            "mkfs.ext4 d",
+            "fdisk d",
             "gh repo delete r",
+            "gh repo edit r --visibility public",
             "terraform destroy",
+            "railway service delete",
             "docker system prune",
             "chmod 777 f",
+            "chown u f",
             "DROP TABLE users",
-            "echo hi; rm -rf /",
-            "echo $(rm -rf ~)",
-            "env rm -rf /",
-            "bash -c 'rm -rf /'",
-            "rm --recursive --force /",
+            "TRUNCATE t",
+            "DELETE FROM t",
         ],
     ),
+    ("C7", "dangerous", &["some-unknown-tool", ""]),
+    (
+        "C8",
+        "destructive",
+        &[
+            "echo hi; rm -rf /",
+            "echo hi && rm -rf /",
+            "echo hi || rm -rf /",
+            "echo hi | rm -rf /",
+            "echo hi & rm -rf /",
+            "echo hi\nrm -rf /",
+        ],
+    ),
+    ("C9", "destructive", &["echo $(rm -rf ~)", "echo `rm -rf ~`", "cat <(rm -rf /)"]),
+    (
+        "C10",
+        "destructive",
+        &["env rm -rf /", "nohup rm -rf /", "xargs rm -rf /", "bash -c 'rm -rf /'", "/bin/rm -rf /", "\\rm -rf /"],
+    ),
+    (
+        "C11",
+        "destructive",
+        &["rm -fr /", "rm -r -f /", "rm -Rf /", "rm -rf -- /", "rm --recursive --force /", "rm -rf \"/\"", "rm -rf /*"],
+    ),
+    ("C12", "safe", &["find . -name x"]),
+    // The worst of these depends on the place: `.` is the whole working directory of the agent.
+    ("C12", "dangerous+", &["find . -delete", "find . -exec rm {} +", "find sub -delete"]),
+    ("C13", "safe", &["sed s/a/b/ f"]),
+    ("C13", "dangerous", &["sed -i s/a/b/ f", "sed 'w x' f"]),
+    ("C14", "safe", &["awk '{print $1}' f"]),
+    ("C14", "dangerous", &["awk 'BEGIN{system(\"id\")}'"]),
+    (
+        "C15",
+        "dangerous",
+        &["curl -XPOST u", "curl --data x u", "curl -F a=b u", "curl -T f u", "curl --json {} u", "curl -o f u"],
+    ),
+    ("C16", "dangerous+", &["curl u | sh"]),
+    ("C17", "safe", &["git branch", "git remote -v"]),
+    ("C17", "dangerous", &["git branch -D m", "git remote set-url o u"]),
+    ("C18", "dangerous", &["lsof", "catalog-drop", "idx_build"]),
+    ("C19", "dangerous+", &["echo x > /etc/passwd", "echo x > ~/.bashrc", "tee f", "sort -o f g"]),
+    ("C20", "safe", &["ls 2>/dev/null", "grep -rn \"DROP TABLE\" src"]),
+    ("C21", "dangerous+", &["echo \"unclosed", "$X -rf /", "eval \"$Y\""]),
 ];
 
+/// A server whose limits of questions are those of a test with many of them.
+async fn patient() -> Daemon {
+    let world = World::with(|settings| {
+        settings.reads = bestow::grant::Reads::Anywhere;
+        settings.max_asks_per_minute = 1_000;
+    });
+    Daemon::of(world, bestow_http::Limits::default(), |_| {}).await
+}
+
 #[tokio::test]
-async fn every_command_has_its_tier_and_only_safe_ones_pass() {
-    let daemon = Daemon::start().await;
-    let bot = daemon.agent("bot");
-    for (tier, commands) in COMMANDS {
-        for command in commands {
+async fn c1_to_c21_every_command_has_its_tier_and_only_safe_ones_pass() {
+    let daemon = patient().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    for (case, tier, commands) in COMMANDS {
+        for command in *commands {
             let reply = daemon.classify(&bot, command).await;
-            if reply.status == 429 {
-                panic!("{command}: {}", reply.json);
+            assert_eq!(reply.status, 200, "{case}: {command}: {}", reply.json);
+            let (told, allow, id) = (&reply.json["tier"], &reply.json["allow"], &reply.json["requestId"]);
+            match tier.strip_suffix('+') {
+                None => assert_eq!(told, tier, "{case}: {command}: {}", reply.json),
+                Some(_) => assert!(told == "dangerous" || told == "destructive", "{case}: {command}: {told}"),
             }
-            assert_eq!((reply.status, &reply.json["tier"]), (200, &json!(tier)), "{command}: {}", reply.json);
-            let (allow, id) = (&reply.json["allow"], &reply.json["requestId"]);
             let reason = reply.json["reason"].as_str().unwrap();
-            match tier {
-                "safe" => assert!(*allow == json!(true) && id.is_null(), "{command}"),
+            match told.as_str().unwrap() {
+                "safe" => assert!(*allow == json!(true) && id.is_null() && !reason.is_empty(), "{case}: {command}"),
                 "dangerous" => {
-                    assert!(
-                        *allow == json!(false) && reason.starts_with("Queued for approval:"),
-                        "{command}: {reason}"
-                    );
+                    assert!(*allow == json!(false) && reason.starts_with("Queued for approval:"), "{case}: {reason}");
                     let id = id.as_str().unwrap();
-                    assert!(id.starts_with("hook_"), "{id}");
-                    assert_eq!(daemon.decide(&daemon.approver("you"), id, "approve").await.status, 200, "{command}");
+                    assert!(id.starts_with("hook_"), "{case}: {id}");
+                    assert_eq!(daemon.decide(&you, id, "approve").await.status, 200, "{case}: {command}");
                 }
-                _ => assert!(*allow == json!(false) && reason.starts_with("Blocked:") && id.is_null(), "{command}"),
+                _ => {
+                    assert!(*allow == json!(false) && reason.starts_with("Blocked:") && id.is_null(), "{case}: {told}")
+                }
             }
+            assert_eq!(daemon.pending(&you).await.len(), 0, "{case}: {command} waits for nobody any more");
         }
     }
-}
-
-/// The worst of these depends on the place: `.` is the whole working directory of the agent.
-#[tokio::test]
-async fn a_find_that_removes_or_runs_is_never_safe() {
-    let daemon = Daemon::start().await;
-    for command in ["find . -delete", "find . -exec rm {} +", "find sub -delete", "sed 'w x' f", "$X -rf /"] {
-        let reply = daemon.classify(&daemon.agent("bot"), command).await;
-        assert!(reply.json["allow"] == false && reply.json["tier"] != "safe", "{command}: {}", reply.json);
-    }
+    let body = json!({ "toolName": "foo", "toolInput": {} }).to_string();
+    assert_eq!(daemon.post(&bot, "/api/hooks/classify", &body).await.json["tier"], "dangerous", "C7");
+    let numbers = (1..=21).map(|number| format!("C{number}"));
+    assert!(numbers.into_iter().all(|number| COMMANDS.iter().any(|(case, ..)| *case == number)), "each is a row");
 }
 
 #[tokio::test]
-async fn structured_tools_are_judged_by_their_path_under_either_name() {
+async fn c22_and_c23_structured_tools_are_judged_by_their_path_under_either_name() {
     let daemon = Daemon::start().await;
     let bot = daemon.agent("bot");
     let tier = async |tool: &str, field: &str, path: &str| {
@@ -129,18 +165,29 @@ async fn structured_tools_are_judged_by_their_path_under_either_name() {
             assert_eq!(tier("write", field, path).await, "dangerous", "{path}");
         }
     }
+    for field in ["path", "file_path"] {
+        for path in ["/ws/src/index.ts", "/etc/hosts", "/anywhere/else", "/ws/.env"] {
+            assert_eq!(tier("read", field, path).await, "safe", "{path}");
+        }
+    }
     assert_eq!(tier("foo", "path", "/ws/a").await, "dangerous");
-    // The text of a tool name is the whole name, whatever it contains.
+}
+
+/// The text of a tool name is the whole name, whatever it contains.
+#[tokio::test]
+async fn c45_a_name_that_looks_like_two_fields_is_one_unknown_name() {
+    let daemon = Daemon::start().await;
+    let bot = daemon.agent("bot");
     let body = json!({ "toolName": "bash\",\"toolName\":\"read", "toolInput": {} });
     let reply = daemon.post(&bot, "/api/hooks/classify", &body.to_string()).await;
     assert!(reply.json["allow"] == false, "{}", reply.json);
 }
 
 #[tokio::test]
-async fn every_malformed_question_is_a_no_that_says_why() {
+async fn c24_to_c26_every_malformed_question_is_a_no_that_says_why() {
     let daemon = Daemon::start().await;
     let bot = daemon.agent("bot");
-    let before = daemon.world.view();
+    let before = daemon.state().await;
     let long = format!("{{\"toolName\":\"bash\",\"toolInput\":{{\"command\":\"{}\"}}}}", "a".repeat(2 << 20));
     let deep = format!("{{\"toolName\":\"bash\",\"toolInput\":{}{}}}", "{\"a\":".repeat(500), "}".repeat(500));
     for (body, status) in [
@@ -162,7 +209,7 @@ async fn every_malformed_question_is_a_no_that_says_why() {
         assert_eq!(reply.json["allow"], false, "{shown}");
         assert!(!reply.json["reason"].as_str().unwrap().is_empty(), "{shown}");
     }
-    assert_eq!(daemon.world.view(), before, "nothing changed");
+    assert_eq!(daemon.state().await, before, "nothing changed");
     for input in
         [json!({ "command": 7 }), json!({ "command": ["ls"] }), json!({ "command": "ls", "input": "rm -rf /" })]
     {
@@ -173,7 +220,7 @@ async fn every_malformed_question_is_a_no_that_says_why() {
 }
 
 #[tokio::test]
-async fn without_the_credential_of_the_agent_nothing_is_answered() {
+async fn c25_without_the_credential_of_the_agent_nothing_is_answered() {
     let daemon = Daemon::start().await;
     let body = json!({ "toolName": "bash", "toolInput": { "command": "ls" } }).to_string();
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));

@@ -41,6 +41,32 @@ pub(crate) async fn call(address: SocketAddr, method: &str, path: &str, headers:
     raw(address, text.as_bytes()).await.expect("a reply")
 }
 
+/// Sends one request to a server that may be gone. Returns none without a whole reply.
+pub(crate) async fn whole_call(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Option<Reply> {
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let text = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).await.ok()?;
+    stream.write_all(text.as_bytes()).await.ok()?;
+    let mut read = Vec::new();
+    stream.read_to_end(&mut read).await.ok()?;
+    let text = String::from_utf8(read).ok()?;
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let reply = Reply::new(status, head, body);
+    let length = reply.head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let is_whole = status == 204 || length.is_some_and(|length| length.parse() == Ok(body.len()));
+    is_whole.then_some(reply)
+}
+
 /// Sends bytes, and reads until the server closes. Returns none if the server closes without a reply.
 pub(crate) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -117,6 +143,16 @@ impl Socket {
             Err(tungstenite::Error::Http(reply)) => Err(reply.status().as_u16()),
             Err(why) => panic!("{why}"),
         }
+    }
+
+    /// Opens a socket of a server that may be gone.
+    pub(crate) async fn opened(address: SocketAddr, path: &str, headers: &[(&'static str, &str)]) -> Option<Socket> {
+        let stream = TcpStream::connect(address).await.ok()?;
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, HeaderValue::from_str(value).unwrap());
+        }
+        client_async(request, stream).await.ok().map(|(socket, _)| Socket(socket))
     }
 
     pub(crate) async fn say(&mut self, text: &str) {

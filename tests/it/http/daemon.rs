@@ -1,8 +1,12 @@
 //! A server in this process, on a real socket.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
-use bestow::{Agent, Kind, grant::Reads};
+use bestow::{
+    Agent, Engine, InitialGrants, Kind,
+    grant::Reads,
+    host::{DiskPaths, ManualClock},
+};
 use bestow_http::{
     Limits, Options, Server,
     credentials::{CredentialFile, Credentials, Issued, NewCredential, Role},
@@ -15,7 +19,7 @@ use super::{
     client::{Reply, call},
     description::Description,
 };
-use crate::support::World;
+use crate::support::{START, World, profile, settings, tags};
 
 /// An engine with the agents `bot` and `other` of `you`, and `theirs` of `them`, and its server.
 pub(crate) struct Daemon {
@@ -41,6 +45,22 @@ impl Daemon {
         for (name, owner) in [("bot", "you"), ("other", "you"), ("theirs", "them")] {
             let _: Agent = world.agent(name, owner, Kind::Subagent, &["@write:/ws", "@network"]).await;
         }
+        Daemon::serving(world, limits, change).await
+    }
+
+    /// Starts a server over real paths. The agent `disk` of `you` works in this directory and may write there.
+    pub(crate) async fn on_disk(place: &std::path::Path) -> Daemon {
+        let clock = Arc::new(ManualClock::at(START));
+        let settings = settings(|settings| settings.reads = Reads::Anywhere);
+        let engine = Engine::on(settings, clock.clone(), Arc::new(DiskPaths)).unwrap();
+        let mut profile = profile("disk", "you", Kind::Subagent);
+        profile.working_dir = place.to_str().unwrap().parse().unwrap();
+        let holds = tags(&[&format!("@write:{}", place.display())]);
+        engine.register(profile, InitialGrants::of(holds)).await.unwrap();
+        Daemon::serving(World { engine, clock }, Limits::default(), |_| {}).await
+    }
+
+    async fn serving(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
         let directory = tempfile::tempdir().unwrap();
         let file = CredentialFile::in_directory(directory.path().join("state"));
         let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), limits).await.unwrap();
@@ -106,6 +126,26 @@ impl Daemon {
             description.check(method, path, &reply);
         }
         reply
+    }
+
+    /// Returns the state of the engine as an operator sees it over `/v1`, and the events that led to it. The arrivals
+    /// of people, and the surface on which a request waits then, are no part of it.
+    pub(crate) async fn state(&self) -> serde_json::Value {
+        let operator = self.operator();
+        let run = self.world.engine.run_of(&"bot".parse().unwrap()).unwrap();
+        let policies = format!("/v1/runs/{run}/policies?ownerId=you");
+        let mut state = serde_json::Map::new();
+        for path in ["/v1/agents", "/v1/grants", "/v1/requests", "/v1/decisions", "/v1/agents/bot", &policies] {
+            let reply = self.get(&operator, path).await;
+            assert_eq!(reply.status, 200, "{path}: {reply:?}");
+            state.insert(path.to_owned(), reply.json);
+        }
+        let recent = self.get(&operator, "/v1/events/recent?limit=1000").await.json;
+        let events = recent["events"].as_array().unwrap().iter();
+        let passing = ["approver.arrived", "approver.left", "permission.routed"];
+        let events = events.filter(|event| passing.iter().all(|kind| event["type"] != *kind));
+        state.insert("events".to_owned(), events.map(|event| event["eventId"].clone()).collect());
+        state.into()
     }
 
     /// Returns the requests that wait for an approver.

@@ -101,20 +101,24 @@ async fn the_pages_are_sent_with_a_policy_that_allows_nothing_from_elsewhere() {
 async fn a_browser_gets_less_than_150_kilobytes_for_all_pages_together() {
     let mut project = Project::new();
     project.serve();
-    let mut bytes = 0;
+    let (mut bytes, mut plain_bytes) = (0, 0);
     for name in names() {
         let path = if name == "index.html" { "/".to_owned() } else { format!("/dashboard/{name}") };
         let headers = [("accept-encoding", "gzip, deflate, br")];
         let (head, body) = raw_body(project.address(), &path, &headers).await;
         assert!(head.contains("content-encoding: gzip") && body.starts_with(&[0x1f, 0x8b]), "{name}: {head}");
         bytes += body.len();
+        plain_bytes += std::fs::read(directory().join(&name)).unwrap().len();
         let (head, plain) = raw_body(project.address(), &path, &[("accept-encoding", "gzip;q=0")]).await;
         assert!(
             !head.contains("content-encoding") && plain == std::fs::read(directory().join(&name)).unwrap(),
             "{name}"
         );
     }
+    // The first number is what the browser gets, the second one what the files have.
+    println!("{bytes} bytes as they are sent, {plain_bytes} bytes without compression");
     assert!((30_000..150_000).contains(&bytes), "{bytes}");
+    assert!((100_000..350_000).contains(&plain_bytes), "{plain_bytes}");
 }
 
 /// Returns the head and the bytes of the reply to a request.

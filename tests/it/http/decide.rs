@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{client::call, daemon::Daemon};
 
 #[tokio::test]
-async fn a_queued_call_is_listed_with_every_field_and_is_gone_when_it_is_approved() {
+async fn c27_and_c30_a_queued_call_is_listed_with_every_field_and_is_gone_when_it_is_approved() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let queued = daemon.classify(&bot, "node script.js").await.json;
@@ -27,7 +27,7 @@ async fn a_queued_call_is_listed_with_every_field_and_is_gone_when_it_is_approve
 }
 
 #[tokio::test]
-async fn an_approval_is_for_one_call_of_exactly_this_agent_and_input() {
+async fn c33_an_approval_is_for_one_call_of_exactly_this_agent_and_input() {
     let daemon = Daemon::start().await;
     let (bot, other, you) = (daemon.agent("bot"), daemon.agent("other"), daemon.approver("you"));
     let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ async fn an_approval_is_for_one_call_of_exactly_this_agent_and_input() {
 }
 
 #[tokio::test]
-async fn what_is_always_approved_is_a_listed_decision_for_this_agent_that_ends_when_it_is_revoked() {
+async fn c37_what_is_always_approved_is_a_listed_decision_for_this_agent_that_ends_when_it_is_revoked() {
     let daemon = Daemon::start().await;
     let (bot, other, you) = (daemon.agent("bot"), daemon.agent("other"), daemon.approver("you"));
     let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
@@ -49,13 +49,18 @@ async fn what_is_always_approved_is_a_listed_decision_for_this_agent_that_ends_w
     }
     assert_eq!(daemon.classify(&other, "node a.js").await.json["allow"], false);
     assert_eq!(daemon.classify(&bot, "node a.js; rm -rf /").await.json["tier"], "destructive");
-    let [saved] = &daemon.world.engine.rulings().unwrap()[..] else { panic!("one saved decision") };
-    daemon.world.you().revoke_ruling(saved.id, None).await.unwrap();
+    let listed = daemon.get(&you, "/v1/decisions").await.json;
+    let [saved] = &listed["savedDecisions"].as_array().unwrap()[..] else { panic!("one saved decision: {listed}") };
+    assert!(saved.to_string().contains("node a.js") && saved["agentId"] == "bot", "{saved}");
+    let path = format!("/v1/decisions/{}", saved["id"].as_str().unwrap());
+    assert_eq!(daemon.delete(&daemon.approver("them"), &path).await.status, 404, "another owner's looks unknown");
+    assert_eq!(daemon.delete(&you, &path).await.status, 200);
+    assert_eq!(daemon.get(&you, "/v1/decisions").await.json["savedDecisions"], json!([]));
     assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
 }
 
 #[tokio::test]
-async fn a_rejection_stands_and_its_remark_reaches_the_agent() {
+async fn c34_a_rejection_stands_and_its_remark_reaches_the_agent() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
@@ -78,7 +83,7 @@ async fn a_rejection_stands_and_its_remark_reaches_the_agent() {
 }
 
 #[tokio::test]
-async fn an_input_that_the_approver_changed_into_something_worse_is_refused_and_the_request_stays() {
+async fn c36_an_input_that_the_approver_changed_into_something_worse_is_refused_and_the_request_stays() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
@@ -138,7 +143,7 @@ async fn a_call_that_lacks_a_permission_names_it_under_one_id_and_tier() {
 
 /// A destructive call is never asked about. A person enables exactly one of them.
 #[tokio::test]
-async fn a_destructive_call_that_a_person_enabled_passes_once() {
+async fn c48_a_destructive_call_that_a_person_enabled_passes_once_and_is_in_the_records() {
     let daemon = Daemon::start().await;
     let (bot, other, you) = (daemon.agent("bot"), daemon.agent("other"), daemon.approver("you"));
     let enable = async |token: &str, body: &serde_json::Value| {
@@ -171,11 +176,21 @@ async fn a_destructive_call_that_a_person_enabled_passes_once() {
     assert_eq!(daemon.classify(&bot, "terraform destroy -target=a").await.json["allow"], false, "another input");
     assert_eq!(daemon.classify(&bot, "terraform destroy").await.json["allow"], true);
     assert_eq!(daemon.classify(&bot, "terraform destroy").await.json["allow"], false, "a second time");
+    let recent = daemon.get(&you, "/v1/events/recent").await.json;
+    let facts = recent["events"].as_array().unwrap().iter().filter(|event| event["agentId"] == "bot");
+    let told: Vec<_> = facts
+        .map(|event| (event["type"].as_str().unwrap(), event["payload"]["decision"]["decision"].as_str().unwrap_or("")))
+        .collect();
+    let evaluated = "permission.evaluated";
+    let after: Vec<_> = told.iter().skip_while(|(kind, _)| *kind != "ruling.made").copied().collect();
+    let expected =
+        [("ruling.made", ""), (evaluated, "deny"), (evaluated, "allow"), ("ruling.used", ""), (evaluated, "deny")];
+    assert_eq!(after, expected, "what was enabled, what it allowed, and that it was used up");
 }
 
 /// A settled request, an unknown one, and one of another owner look the same.
 #[tokio::test]
-async fn a_request_that_is_not_the_approvers_does_not_exist() {
+async fn c31_a_request_that_is_not_the_approvers_does_not_exist() {
     let daemon = Daemon::start().await;
     let (bot, theirs) = (daemon.agent("bot"), daemon.agent("theirs"));
     let (you, them) = (daemon.approver("you"), daemon.approver("them"));
@@ -192,7 +207,7 @@ async fn a_request_that_is_not_the_approvers_does_not_exist() {
 }
 
 #[tokio::test]
-async fn the_list_is_of_the_callers_own_agents_and_of_one_if_it_is_named() {
+async fn c28_the_list_is_of_the_callers_own_agents_and_of_one_if_it_is_named() {
     let daemon = Daemon::start().await;
     let you = daemon.approver("you");
     for agent in ["bot", "other", "theirs"] {
@@ -210,7 +225,7 @@ async fn the_list_is_of_the_callers_own_agents_and_of_one_if_it_is_named() {
 }
 
 #[tokio::test]
-async fn only_an_approver_sees_and_decides() {
+async fn c29_and_c47_only_an_approver_sees_and_decides() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let operator = daemon.issue(bestow_http::credentials::Role::Operator).token;
@@ -223,7 +238,7 @@ async fn only_an_approver_sees_and_decides() {
 }
 
 #[tokio::test]
-async fn a_malformed_decision_changes_nothing() {
+async fn c32_a_malformed_decision_changes_nothing() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
@@ -254,7 +269,7 @@ async fn a_malformed_decision_changes_nothing() {
 
 /// An equal call joins the request that waits.
 #[tokio::test]
-async fn a_thousand_equal_calls_are_one_request() {
+async fn c50_a_thousand_equal_calls_are_one_request() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let first = daemon.classify(&bot, "node a.js").await.json["requestId"].clone();

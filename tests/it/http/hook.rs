@@ -123,7 +123,7 @@ async fn a_safe_call_passes_and_a_dangerous_one_waits_for_a_person() {
 }
 
 #[tokio::test]
-async fn a_person_who_answers_in_time_answers_the_first_call() {
+async fn c46_a_person_who_answers_in_time_answers_the_first_call() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let approve = async {
@@ -174,7 +174,7 @@ async fn hosts_name_the_fields_differently_and_send_more_of_them() {
 }
 
 #[tokio::test]
-async fn an_input_that_is_no_call_is_a_no_and_asks_nothing() {
+async fn c26_and_c45_an_input_that_is_no_call_is_a_no_and_asks_nothing() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let deep = format!(r#"{{"tool":"bash","input":{{"a":{}{}}}}}"#, "[".repeat(500), "]".repeat(500));

@@ -102,7 +102,7 @@ fn a_good_reply_of_such_a_server_allows() {
 }
 
 #[test]
-fn a_reply_that_is_no_answer_is_a_no() {
+fn c44_a_reply_that_is_no_answer_is_a_no() {
     let deep = format!("{{\"allow\":true,\"x\":{}{}}}", "[".repeat(500), "]".repeat(500));
     for bytes in [
         reply("500 Internal Server Error", ""),
@@ -194,7 +194,7 @@ fn a_reply_without_an_end_is_cut_off() {
 }
 
 #[test]
-fn a_server_that_stops_in_the_middle_meets_the_time_limit() {
+fn c44_a_server_that_stops_in_the_middle_meets_the_time_limit() {
     for bytes in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"allow\":true}"] {
         let answer = BadServer::then_silent(bytes).hook().with(&["--time-limit", "300ms"]).ask(LS);
         answer.is_no(bytes);
@@ -203,7 +203,7 @@ fn a_server_that_stops_in_the_middle_meets_the_time_limit() {
 }
 
 #[test]
-fn a_server_that_is_down_or_accepts_nobody_is_a_no() {
+fn c44_a_server_that_is_down_or_accepts_nobody_is_a_no() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     Hook::at(closed, "token").ask(LS).is_no("down");
     // Nothing accepts here, so the queue of the system fills up. A further client waits in `connect`.

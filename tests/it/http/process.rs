@@ -1,14 +1,29 @@
 //! `bestow serve` and `bestow token`, as processes of their own.
 #![cfg(feature = "cli")]
 
-use rustix::process::Signal;
-use serde_json::json;
+use std::{
+    collections::BTreeSet,
+    net::TcpStream,
+    os::{
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixDatagram},
+    },
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use super::project::Project;
+use bestow::host::{Clock, SystemClock};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{
+    client::{Events, Socket},
+    project::Project,
+};
 
 /// The server is killed while a request waits, and after an approval: both are there when it starts again.
 #[tokio::test]
-async fn what_waits_and_what_was_approved_survive_a_kill() {
+async fn b19_and_c49_what_waits_and_what_was_approved_survive_a_kill() {
     let mut project = Project::new();
     let (bot, you) = (project.agent(), project.approver());
     project.serve();
@@ -49,6 +64,77 @@ async fn an_enabled_destructive_call_is_blocked_again_after_a_kill() {
     }
 }
 
+/// The input that the person changed is the one that may run. The records still have the original one.
+#[tokio::test]
+async fn c35_a_changed_input_alone_may_run_and_the_original_is_in_the_trail() {
+    let mut project = Project::new();
+    let (bot, you) = (project.agent(), project.approver());
+    let operator = project.token(&["--role", "operator"]);
+    project.serve();
+    let id = project.classify(&bot, "node script.js").await["requestId"].clone();
+    let body = json!({ "requestId": id, "decision": "approve", "modifiedInput": "node other.js" });
+    assert_eq!(project.post(&you, "/api/permissions", &body).await.status, 200);
+    assert_eq!(project.classify(&bot, "node script.js").await["allow"], false, "the original was not approved");
+    assert_eq!(project.classify(&bot, "node other.js").await["allow"], true);
+    assert_eq!(project.classify(&bot, "node other.js").await["allow"], false, "once");
+    let trail = project.get(&operator, "/v1/audit").await.body;
+    let records = || trail.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let of = |kind: &str| -> Vec<String> {
+        records().filter(|record| record["type"] == kind).map(|record| record.to_string()).collect()
+    };
+    let asked = of("permission.requested");
+    assert!(asked[0].contains("node script.js") && !asked[0].contains("node other.js"), "{asked:?}");
+    assert!(of("permission.resolved").iter().any(|record| record.contains("node other.js")), "{trail}");
+}
+
+/// A request and a grant end while no server runs. The next server neither shows the one nor uses the other.
+#[tokio::test]
+async fn c49_what_ends_while_no_server_runs_does_not_survive() {
+    let mut project = Project::new();
+    project.policy(
+        "[engine]\nrequest_timeout = \"1s\"\n\n[defaults]\nowner = \"you\"\nworking_dir = \".\"\n\n\
+         [agents.bot]\nkind = \"subagent\"\n",
+    );
+    let (bot, you) = (project.agent(), project.approver());
+    project.serve();
+    let clock = SystemClock::new();
+    let until = clock.now().unwrap().after(Duration::from_secs(1));
+    let grant = |scope: &str, to: &str| json!({ "agentId": "bot", "permissions": [to], "reason": "r", "scope": scope });
+    for (scope, to) in [(&*format!("until {until}"), "@network"), ("always", "@events")] {
+        assert_eq!(project.post(&you, "/v1/grants", &grant(scope, to)).await.status, 201);
+    }
+    let asked = project.classify(&bot, "node a.js").await["requestId"].as_str().unwrap().to_owned();
+    project.end(Signal::KILL);
+    clock.reaches(until.after(Duration::from_secs(1))).await;
+    project.serve();
+    assert_eq!(project.pending(&you).await, Vec::<Value>::new());
+    let state = project.get(&bot, &format!("/api/hooks/requests/{asked}")).await.json;
+    assert_eq!(state["status"], "expired", "{state}");
+    let both = json!({ "permissions": ["@network", "@events"] });
+    let held = project.post(&bot, "/v1/check", &both).await.json["results"].clone();
+    assert_eq!((&held[0]["held"], &held[1]["held"]), (&json!("not_held"), &json!("held")), "{held}");
+}
+
+/// Equal calls join one request, and leave nothing behind in the memory of the server.
+#[tokio::test]
+async fn c50_thousands_of_equal_calls_need_no_further_memory() {
+    let mut project = Project::new();
+    let (bot, you) = (project.agent(), project.approver());
+    project.serve();
+    let call = async |times: usize| {
+        for _ in 0..times {
+            let reply = project.classify(&bot, "node a.js").await;
+            assert_eq!(reply["allow"], false, "{reply}");
+        }
+        project.memory()
+    };
+    let before = call(1_000).await;
+    let after = call(3_000).await;
+    assert_eq!(project.pending(&you).await.len(), 1);
+    // A request with its decision and its events needs more than a KiB: without a bound, this would be several MiB.
+    assert!(after < before + 1_536, "{before} KiB before, and {after} KiB after");
+}
+
 #[tokio::test]
 async fn a_signal_ends_the_server_with_code_0_and_its_ready_file() {
     for signal in [Signal::TERM, Signal::INT] {
@@ -59,6 +145,109 @@ async fn a_signal_ends_the_server_with_code_0_and_its_ready_file() {
         assert_eq!(project.end(signal), Some(0), "{signal:?}");
         assert!(!project.path().join("ready.json").exists());
     }
+}
+
+/// Every open connection learns that the server ends, and that this is no accident and no revocation.
+#[tokio::test]
+async fn a_signal_is_told_to_every_socket_and_stream() {
+    let mut project = Project::new();
+    let (bot, you) = (project.agent(), project.approver());
+    project.serve();
+    let waiting = project.classify(&bot, "node a.js").await["requestId"].clone();
+    let mut sockets = Vec::new();
+    for (path, token) in [("/ws", &you), ("/ws", &bot), ("/ws/permissions", &you), ("/v1/events/ws", &you)] {
+        let headers = [("authorization", &*format!("Bearer {token}"))];
+        sockets.push((path, Socket::open(project.address(), path, &headers).await.unwrap()));
+    }
+    let headers = [("authorization", &*format!("Bearer {you}"))];
+    let events = Events::open(project.address(), "/v1/events", &headers).await;
+    let mut events = events.unwrap_or_else(|reply| panic!("{reply:?}"));
+    assert_eq!(project.end(Signal::TERM), Some(0));
+    for (path, mut socket) in sockets {
+        let code = loop {
+            if let Err(code) = socket.next().await {
+                break code;
+            }
+        };
+        assert_eq!(code, 1001, "{path}");
+    }
+    let mut last = Value::Null;
+    while let Some((_, event)) = events.next().await {
+        last = event;
+    }
+    assert_eq!(last["code"], "unavailable", "{last}");
+    project.serve();
+    let [item] = &project.pending(&you).await[..] else { panic!("one waits") };
+    assert_eq!(item["id"], waiting, "what waited waits");
+}
+
+/// A service manager is told when the server answers, and when it begins to end.
+#[test]
+fn a_service_manager_is_told_that_the_server_is_ready_and_that_it_stops() {
+    let abstract_name = format!("bestow-test-{}", std::process::id());
+    for is_abstract in [false, true] {
+        let mut project = Project::new();
+        let path = project.path().join("notify");
+        let (address, name) = if is_abstract {
+            (SocketAddr::from_abstract_name(&abstract_name).unwrap(), format!("@{abstract_name}").into())
+        } else {
+            (SocketAddr::from_pathname(&path).unwrap(), path.into_os_string())
+        };
+        let manager = UnixDatagram::bind_addr(&address).unwrap();
+        let mut command = std::process::Command::new(crate::support::BESTOW);
+        command.env("NOTIFY_SOCKET", name);
+        project.serve_as(command, "127.0.0.1:0");
+        let told = || {
+            let mut bytes = [0; 64];
+            let length = manager.recv(&mut bytes).unwrap();
+            String::from_utf8(bytes[..length].to_vec()).unwrap()
+        };
+        assert_eq!(told(), "READY=1");
+        assert!(project.path().join("ready.json").exists() && TcpStream::connect(project.address()).is_ok());
+        assert_eq!(project.end(Signal::TERM), Some(0));
+        assert_eq!(told(), "STOPPING=1");
+    }
+}
+
+/// A program that waits for the ready file never reads a part of it.
+#[test]
+fn the_ready_file_is_there_whole_or_not_at_all() {
+    let mut project = Project::new();
+    let file = project.path().join("ready.json");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !is_over.load(Ordering::Relaxed) {
+                let Ok(text) = std::fs::read_to_string(&file) else { continue };
+                let ready: Value = serde_json::from_str(&text).expect("a whole file");
+                assert!(ready["url"].is_string() && text.ends_with('\n'), "{text}");
+                seen.insert(ready["pid"].as_u64().unwrap());
+            }
+            seen
+        });
+        for round in 0..8 {
+            project.serve();
+            // A server that is killed leaves its file, which the next one replaces.
+            project.end(if round % 2 == 0 { Signal::KILL } else { Signal::TERM });
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert!(!reader.join().unwrap().is_empty(), "the file was seen");
+    });
+}
+
+/// The attack of bad luck: a server is killed while it writes the ready file, and a later one has its process id. In a
+/// container, all of them have.
+#[test]
+fn a_part_of_a_ready_file_of_before_stops_no_server() {
+    let mut project = Project::new();
+    let mut command = std::process::Command::new("sh");
+    let script = "echo '{' > ready.json.$$; mkdir -p state; echo '{' > state/server.json.$$; exec \"$0\" \"$@\"";
+    command.args(["-c", script, crate::support::BESTOW]);
+    project.serve_as(command, "127.0.0.1:0");
+    assert_eq!(project.end(Signal::TERM), Some(0));
+    let left: Vec<_> = std::fs::read_dir(project.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("ready.json")), "{left:?}");
 }
 
 #[tokio::test]

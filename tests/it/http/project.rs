@@ -77,8 +77,12 @@ impl Project {
 
     /// Starts the server at an address.
     pub(crate) fn serve_at(&mut self, address: &str) {
+        self.serve_as(Command::new(BESTOW), address);
+    }
+
+    /// Starts the server by a command that ends with the program.
+    pub(crate) fn serve_as(&mut self, mut command: Command, address: &str) {
         let words = ["serve", "--state", "state", "--listen", address, "--ready-file", "ready.json"];
-        let mut command = Command::new(BESTOW);
         command.args(words).current_dir(self.path()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -95,6 +99,14 @@ impl Project {
         let (mut child, _) = self.server.take().unwrap();
         kill_process(Pid::from_child(&child), signal).unwrap();
         child.wait().unwrap().code()
+    }
+
+    /// Returns the memory that the server occupies, in KiB.
+    pub(crate) fn memory(&self) -> u64 {
+        let id = self.server.as_ref().unwrap().0.id();
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -145,6 +145,13 @@ async fn people_in_a_chat_answer_by_short_code() {
     );
 }
 
+#[test]
+fn the_relay_has_at_most_sixty_lines() {
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/webhook_relay.py")).unwrap();
+    assert!(text.lines().count() <= 60, "{} lines", text.lines().count());
+    assert!(text.lines().all(|line| line.len() <= 120), "and no line is two");
+}
+
 #[tokio::test]
 async fn a_request_that_the_chat_refuses_does_not_hold_up_others() {
     let mut project = Project::new();

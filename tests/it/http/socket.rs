@@ -1,5 +1,8 @@
 //! `/ws/permissions` (`sources/003`, cases C38 to C43 of the dialect).
 
+use std::time::Duration;
+
+use bestow_http::Limits;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::{
     Message,
@@ -14,7 +17,7 @@ async fn opened(daemon: &Daemon, token: &str, query: &str) -> Result<Socket, u16
 }
 
 #[tokio::test]
-async fn a_client_without_a_credential_is_closed_with_4001_before_any_message() {
+async fn c38_a_client_without_a_credential_is_closed_with_4001_before_any_message() {
     let daemon = Daemon::start().await;
     for query in ["", "?userId=you"] {
         let mut socket = Socket::open(daemon.address, &format!("/ws/permissions{query}"), &[]).await.unwrap();
@@ -23,7 +26,7 @@ async fn a_client_without_a_credential_is_closed_with_4001_before_any_message() 
 }
 
 #[tokio::test]
-async fn a_client_can_only_be_who_its_credential_says() {
+async fn c39_a_client_can_only_be_who_its_credential_says() {
     let daemon = Daemon::start().await;
     let you = daemon.approver("you");
     assert_eq!(opened(&daemon, &you, "?userId=them").await.err(), Some(403));
@@ -67,7 +70,7 @@ async fn head_of(address: std::net::SocketAddr, request: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_socket_of_the_user_gets_each_request_and_its_end_and_no_other_user_does() {
+async fn c41_and_c42_every_socket_of_the_user_gets_each_request_and_its_end_and_no_other_user_does() {
     let daemon = Daemon::start().await;
     let (you, them) = (daemon.approver("you"), daemon.approver("them"));
     let mut first = opened(&daemon, &you, "").await.unwrap();
@@ -98,6 +101,27 @@ async fn every_socket_of_the_user_gets_each_request_and_its_end_and_no_other_use
 }
 
 #[tokio::test]
+async fn c40_a_client_is_greeted_gets_a_heartbeat_in_time_and_an_answer_to_its_ping() {
+    let daemon = Daemon::with(Limits::default(), |options| {
+        assert!(options.heartbeat <= Duration::from_secs(30), "the time of the dialect");
+        options.heartbeat = Duration::from_millis(30);
+    })
+    .await;
+    let mut socket = opened(&daemon, &daemon.approver("you"), "").await.unwrap();
+    let first = socket.next().await.unwrap();
+    let now = json!(daemon.world.now().as_millis());
+    assert_eq!(
+        (&first["type"], &first["data"]["userId"], &first["data"]["timestamp"]),
+        (&json!("connected"), &json!("you"), &now)
+    );
+    for _ in 0..2 {
+        assert_eq!(socket.next_of("heartbeat").await["timestamp"], now);
+    }
+    socket.say("{\"type\":\"ping\"}").await;
+    assert_eq!(socket.next_of("pong").await["timestamp"], now);
+}
+
+#[tokio::test]
 async fn a_client_that_connects_later_gets_what_waits() {
     let daemon = Daemon::start().await;
     let id = daemon.classify(&daemon.agent("bot"), "node a.js").await.json["requestId"].clone();
@@ -106,12 +130,13 @@ async fn a_client_that_connects_later_gets_what_waits() {
 }
 
 #[tokio::test]
-async fn a_malformed_frame_is_answered_and_the_socket_stays_usable() {
+async fn c43_a_malformed_frame_is_answered_and_the_socket_stays_usable() {
     let daemon = Daemon::start().await;
     let you = daemon.approver("you");
     let id = daemon.classify(&daemon.agent("bot"), "node a.js").await.json["requestId"].clone();
     let mut socket = opened(&daemon, &you, "").await.unwrap();
     socket.next_of("permission_request").await;
+    let before = daemon.state().await;
     let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
     for frame in [
         "{not json",
@@ -137,7 +162,7 @@ async fn a_malformed_frame_is_answered_and_the_socket_stays_usable() {
     socket.send(Message::Ping(vec![1].into())).await.unwrap();
     socket.say("{\"type\":\"ping\"}").await;
     socket.next_of("pong").await;
-    assert_eq!(daemon.pending(&you).await.len(), 1, "nothing was decided");
+    assert_eq!(daemon.state().await, before, "nothing was decided");
 }
 
 #[tokio::test]
@@ -153,7 +178,7 @@ async fn a_frame_that_is_too_long_ends_the_socket_and_nothing_else() {
 
 #[tokio::test]
 async fn a_credential_has_a_limited_number_of_sockets_and_each_counts_as_a_connection() {
-    let mut limits = bestow_http::Limits::default();
+    let mut limits = Limits::default();
     limits.connections = 40;
     let daemon = Daemon::with(limits, |_| {}).await;
     let you = daemon.approver("you");

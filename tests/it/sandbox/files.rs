@@ -11,7 +11,7 @@ use bestow::{
 use super::ground::{everywhere, shown, with_bubblewrap};
 
 #[test]
-fn a_command_writes_its_workspace_and_its_null_device() {
+pub(super) fn a_command_writes_its_workspace_and_its_null_device() {
     everywhere(|ground| {
         ground.can("echo new > new && mkdir -p d/e && echo x > d/e/f && mv d/e/f g && rm g && echo x > /dev/null");
         assert_eq!(ground.world.content("workspace/new"), "new\n");
@@ -19,7 +19,7 @@ fn a_command_writes_its_workspace_and_its_null_device() {
 }
 
 #[test]
-fn a_command_reads_outside_and_changes_nothing_there() {
+pub(super) fn a_command_reads_outside_and_changes_nothing_there() {
     everywhere(|ground| {
         assert_eq!(ground.can("cat $O/secret"), "secret");
         for line in [
@@ -91,7 +91,7 @@ fn other_directories_that_everybody_writes_are_not_written_or_are_private() {
 }
 
 #[test]
-fn what_is_sensitive_in_the_workspace_stays_as_it_is() {
+pub(super) fn what_is_sensitive_in_the_workspace_stays_as_it_is() {
     with_bubblewrap(|ground| {
         for line in [
             "echo x > .git/config",
@@ -154,7 +154,7 @@ fn what_holds_a_place_stays_until_the_last_command_ends_and_goes_after_a_crash()
 }
 
 #[test]
-fn the_directory_above_what_is_protected_cannot_be_renamed_away() {
+pub(super) fn the_directory_above_what_is_protected_cannot_be_renamed_away() {
     with_bubblewrap(|ground| {
         fs::create_dir_all(ground.path("workspace/repo/.git/hooks")).unwrap();
         if !ground.is_root && rustix::process::geteuid().is_root() {
@@ -176,7 +176,7 @@ fn the_directory_above_what_is_protected_cannot_be_renamed_away() {
 }
 
 #[test]
-fn what_is_hidden_is_not_read_by_any_name() {
+pub(super) fn what_is_hidden_is_not_read_by_any_name() {
     with_bubblewrap(|ground| {
         ground.world.link(ground.path("outside/secret"), "workspace/l");
         let profile = ground.profile_hiding(&[], &["outside/secret", "outside/dir", "workspace/f"]);
@@ -360,7 +360,7 @@ fn a_directory_to_stand_in_that_is_a_link_is_where_it_leads() {
 
 /// A command that may not write cannot fill the memory either.
 #[test]
-fn scratch_is_bounded_and_nothing_is_made_beside_the_devices() {
+pub(super) fn scratch_is_bounded_and_nothing_is_made_beside_the_devices() {
     with_bubblewrap(|ground| {
         let line = "echo x > /dev/new; echo x > /dev/null && echo x > /dev/shm/fine && \
             dd if=/dev/zero of=/dev/shm/big bs=64M count=17 2>&1 >/dev/null | tail -3; wc -c < /dev/shm/big";

@@ -42,7 +42,7 @@ fn nothing_is_typed_into_a_terminal() {
 }
 
 #[test]
-fn a_command_has_no_capability_and_gains_none() {
+pub(super) fn a_command_has_no_capability_and_gains_none() {
     everywhere(|ground| {
         let status = ground.can("cat /proc/self/status");
         let value = |name: &str| {
@@ -81,7 +81,7 @@ fn root_is_not_root_in_there() {
 }
 
 #[test]
-fn other_processes_are_neither_seen_nor_signalled() {
+pub(super) fn other_processes_are_neither_seen_nor_signalled() {
     everywhere(|ground| {
         let host = std::process::id();
         for line in [

@@ -15,7 +15,7 @@ fn python(ground: &Ground, network: bool, program: &str) -> bestow::sandbox::Fin
 }
 
 #[test]
-fn without_the_permission_there_is_no_network_and_with_it_there_is() {
+pub(super) fn without_the_permission_there_is_no_network_and_with_it_there_is() {
     everywhere(|ground| {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -66,7 +66,7 @@ fn no_unix_socket_is_reached_by_path_name_or_pair_with_a_network_or_without() {
 
 /// The attacks: every way around the egress proxy, and every host outside the list through the proxy.
 #[test]
-fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
+pub(super) fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
     with_bubblewrap(|ground| {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         tcp.set_nonblocking(true).unwrap();

@@ -7,7 +7,7 @@ use bestow::{
     sandbox::{Command, Limits, Profile, Sandbox, SandboxError},
 };
 
-use super::ground::{everywhere, shown};
+use super::ground::{Ground, everywhere, shown};
 
 fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     let mut limits = Limits::default();
@@ -39,10 +39,10 @@ pub(super) fn program(path: &Path, text: &str) {
 }
 
 #[test]
-fn when_time_is_over_everything_it_started_is_gone() {
+pub(super) fn when_time_is_over_everything_it_started_is_gone() {
     everywhere(|ground| {
         let mut line = lifeline(ground);
-        let profile = ground.profile().limited(limits(|limits| limits.time = Duration::from_millis(1500)));
+        let profile = ground.profile().limited(limits(|limits| limits.time = Some(Duration::from_millis(1500))));
         let escape = "exec 7> lifeline; echo up >&7; trap '' TERM HUP; \
                       (setsid sh -c 'sleep 999 & sleep 999' & ) ; nohup sleep 999 >/dev/null 2>&1 & sleep 999";
         let done = ground.sh_under(&profile, escape);
@@ -131,23 +131,27 @@ fn a_command_is_bound_by_default_in_memory_and_where_it_is_counted_alone_in_proc
             "{ground}"
         );
         let is_root = rustix::process::geteuid().is_root();
-        let is_counted_alone = ground.sandbox.backend() == "bubblewrap" && (!is_root || namespaces_count());
-        assert_eq!(limits.get("processes").copied(), is_counted_alone.then_some(4096), "{ground}");
         let by = |name: &str| done.facts.limited_by.iter().any(|by| by == name);
-        assert_eq!((by("rlimits"), by("pid_namespace")), (true, is_counted_alone && is_root), "{ground}");
-        if is_counted_alone && is_root {
+        let in_namespace = ground.over == "bubblewrap" && (!is_root || namespaces_count());
+        let is_counted_alone = in_namespace || by("cgroup");
+        assert_eq!(limits.get("processes").copied(), is_counted_alone.then_some(4096), "{ground}");
+        let by_namespace = in_namespace && is_root && !by("cgroup");
+        assert_eq!((by("rlimits"), by("pid_namespace")), (true, by_namespace), "{ground}");
+        if by("cgroup") {
+            let of_machine = limits["memory"];
+            assert_eq!(limits.get("total_memory"), Some(&(of_machine / 4 * 3)), "{ground}");
+        } else if by_namespace {
             assert_eq!(ground.can("cat /proc/sys/kernel/pid_max").trim(), "4098", "{ground}");
         } else if is_counted_alone {
             assert_eq!(of_kernel("Max processes"), Some(4096), "{ground}: {told}");
         }
-        let all = ["memory", "processes"].into_iter().fold(Limits::default(), |mut limits, name| {
+        let all = ["memory", "processes", "total_memory"].into_iter().fold(Limits::default(), |mut limits, name| {
             limits.set(name, "unlimited").unwrap();
             limits
         });
         let done = ground.sh_under(&ground.profile().limited(all), "true");
-        assert!(
-            !done.facts.process_limits.contains_key("memory") && !done.facts.process_limits.contains_key("processes")
-        );
+        let left: Vec<_> = done.facts.process_limits.keys().map(String::as_str).collect();
+        assert_eq!(left, ["core", "open_files", "output", "time_ms"], "{ground}");
     });
 }
 
@@ -182,31 +186,41 @@ fn how_it_ended_is_told_and_a_program_that_is_not_there_did_not_run() {
 /// A line that starts three hundred processes, or as many as allowed, and prints their number.
 const BOMB: &str = "i=0; while [ $i -lt 300 ]; do sleep 999 & i=$((i+1)); done 2>/dev/null; echo $i";
 
+/// Checks the limit of processes for root where there are no control groups.
+fn without_groups(ground: &Ground, profile: &Profile) {
+    let sandbox = ground.sandbox.clone().without_control_groups();
+    // The kernel cannot limit root to so few, so the command does not run.
+    let missing = sandbox.cannot_enforce(profile).join("; ");
+    assert!(missing.contains("superuser"), "{ground}: {missing}");
+    let refused = sandbox.run(profile, &Command::new("touch").arg("ran"));
+    assert!(matches!(refused, Err(SandboxError::Unavailable(_))), "{ground}: {refused:?}");
+    assert!(!ground.world.exists("workspace/ran"));
+    if ground.over == "bubblewrap" && namespaces_count() {
+        let before = fs::read_to_string("/proc/sys/kernel/pid_max").unwrap();
+        let profile = profile.clone().limited(limits(|limits| limits.processes = Some(300)));
+        let bomb = Command::new("sh").args(["-c", &BOMB.replace("300", "600")]);
+        let done = sandbox.run(&profile, &bomb).unwrap();
+        let told = shown(&done.stdout.bytes);
+        assert!(told.trim().parse::<u32>().is_ok_and(|count| count <= 300) || told.is_empty(), "{ground}: {told}");
+        assert_eq!(done.facts.process_limits.get("processes"), Some(&300), "{ground}");
+        assert!(done.facts.limited_by.contains(&"pid_namespace".to_owned()), "{ground}: {:?}", done.facts);
+        assert_eq!(fs::read_to_string("/proc/sys/kernel/pid_max").unwrap(), before, "the host keeps its own");
+    }
+}
+
 #[test]
 fn a_fork_bomb_is_stopped_by_its_limit() {
     everywhere(|ground| {
         let profile = ground.profile().limited(limits(|limits| {
             limits.processes = Some(40);
-            limits.time = Duration::from_secs(20);
+            limits.time = Some(Duration::from_secs(20));
         }));
         if ground.is_root {
-            // The kernel cannot limit root to so few, so the command does not run.
-            let missing = ground.sandbox.cannot_enforce(&profile).join("; ");
-            assert!(missing.contains("superuser"), "{ground}: {missing}");
-            let refused = ground.sandbox.run(&profile, &Command::new("touch").arg("ran"));
-            assert!(matches!(refused, Err(SandboxError::Unavailable(_))), "{ground}: {refused:?}");
-            assert!(!ground.world.exists("workspace/ran"));
-            if ground.over == "bubblewrap" && namespaces_count() {
-                let before = fs::read_to_string("/proc/sys/kernel/pid_max").unwrap();
-                let profile = profile.limited(limits(|limits| limits.processes = Some(300)));
-                let done = ground.sh_under(&profile, &BOMB.replace("300", "600"));
-                let told = shown(&done.stdout.bytes);
-                assert!(
-                    told.trim().parse::<u32>().is_ok_and(|count| count <= 300) || told.is_empty(),
-                    "{ground}: {told}"
-                );
-                assert_eq!(done.facts.process_limits.get("processes"), Some(&300), "{ground}");
-                assert_eq!(fs::read_to_string("/proc/sys/kernel/pid_max").unwrap(), before, "the host keeps its own");
+            without_groups(ground, &profile);
+            if ground.sandbox.cannot_enforce(&profile).is_empty() {
+                let done = ground.sh_under(&profile, BOMB);
+                assert_ne!(shown(&done.stdout.bytes), "300\n", "{ground}: {done:?}");
+                assert!(done.facts.limited_by.contains(&"cgroup".to_owned()), "{ground}: {:?}", done.facts);
             }
             return;
         }
@@ -220,7 +234,7 @@ fn a_fork_bomb_is_stopped_by_its_limit() {
 fn a_fork_bomb_without_a_limit_is_gone_with_its_time() {
     everywhere(|ground| {
         let mut line = lifeline(ground);
-        let profile = ground.profile().limited(limits(|limits| limits.time = Duration::from_secs(2)));
+        let profile = ground.profile().limited(limits(|limits| limits.time = Some(Duration::from_secs(2))));
         let done = ground.sh_under(&profile, &format!("exec 7> lifeline; {BOMB}; echo up >&7; sleep 999"));
         assert!(done.timed_out, "{ground}: {done:?}");
         let mut told = String::new();
@@ -236,7 +250,7 @@ fn a_busy_loop_and_a_hoard_of_memory_or_descriptors_end_at_their_limits() {
             limits.cpu_seconds = Some(1);
             limits.memory = Some(512 << 20);
             limits.open_files = Some(30);
-            limits.time = Duration::from_secs(60);
+            limits.time = Some(Duration::from_secs(60));
         }));
         let busy = ground.sh_under(&profile, "while :; do :; done");
         assert!(!busy.timed_out && busy.code != Some(0), "{ground}: {busy:?}");
@@ -250,7 +264,7 @@ fn commands_that_run_fail_and_are_refused_leave_no_descriptor_behind() {
     let name = "sandbox::processes::commands_that_run_fail_and_are_refused_leave_no_descriptor_behind";
     crate::fs::process::alone(name, &[], || {
         everywhere(|ground| {
-            let short = ground.profile().limited(limits(|limits| limits.time = Duration::from_millis(300)));
+            let short = ground.profile().limited(limits(|limits| limits.time = Some(Duration::from_millis(300))));
             let events = Profile::of(&super::ground::scope("/", &[Permission::Events]), []).unwrap();
             let round = || {
                 ground.sh("echo x; exit 3");

@@ -154,3 +154,29 @@ fn where_namespaces_are_forbidden_bubblewrap_does_not_stand_and_nothing_runs() {
         });
     });
 }
+
+#[test]
+fn an_older_landlock_is_named_where_it_is_not_enough_and_used_where_it_is() {
+    everywhere(|ground| {
+        for version in 1..6 {
+            let sandbox = ground.sandbox.clone().with_landlock_at_most(version);
+            let answer = sandbox.run(&ground.profile(), &Command::new("sh").args(["-c", "echo x > ran-$0"]));
+            if ground.over == "landlock" {
+                let why = refused(answer);
+                assert!(why.contains("ABI 6") && why.contains(&format!("ABI {version}:")), "{ground}: {why}");
+                assert!(!ground.world.exists("workspace/ran-sh"), "{ground}");
+                continue;
+            }
+            let done = answer.unwrap();
+            assert_eq!((done.code, done.facts.landlock_abi), (Some(0), Some(version)), "{ground}: {done:?}");
+            for line in ["echo x > .git/config", "echo x > $O/secret", "python3 -c 'import socket; socket.socket()'"] {
+                let command = Command::new("sh").args(["-c", line]).env("O", ground.world.text("outside"));
+                assert_ne!(
+                    sandbox.run(&ground.profile(), &command).unwrap().code,
+                    Some(0),
+                    "{ground}: {version}: {line}"
+                );
+            }
+        }
+    });
+}

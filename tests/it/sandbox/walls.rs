@@ -28,7 +28,7 @@ fn an_ioctl_changes_no_attribute_of_a_file_that_is_only_read() {
 }
 
 #[test]
-fn no_user_namespace_is_made_and_no_setting_of_the_kernel_changed() {
+pub(super) fn no_user_namespace_is_made_and_no_setting_of_the_kernel_changed() {
     with_bubblewrap(|ground| {
         // The command already runs in a user namespace.
         let ids = ground.can("id -u; cat /proc/self/uid_map");
@@ -87,7 +87,7 @@ fn the_facts_say_what_is_not_in_force() {
 }
 
 #[test]
-fn what_stands_above_a_mount_is_no_way_below_it() {
+pub(super) fn what_stands_above_a_mount_is_no_way_below_it() {
     with_bubblewrap(|ground| {
         let root = Permission::write(ground.world.workspace().parse().unwrap());
         for below in ["workspace/repo", "workspace"] {

@@ -133,6 +133,24 @@ fn a_misspelt_field_of_a_decision_never_widens_it() {
     assert!(serde_json::from_str::<PermissionDecision>(json).is_err());
 }
 
+/// The author of a bot learns all mistakes of a line at once.
+#[test]
+fn a_line_with_several_mistakes_names_each_of_them() {
+    let line = r#"{"type":"grant_permission","permission":7,"scope":"forever","reson":"docs"}"#;
+    let told = line.parse::<FromAgent>().unwrap_err().message;
+    let mistakes: Vec<_> = told.strip_prefix("grant_permission: ").unwrap().split("; ").collect();
+    let begins =
+        ["there is no field `reson`", "did you mean `reason`?", "missing field `agentId`", "`permission` is `7`"];
+    for (mistake, begin) in mistakes.iter().zip(begins) {
+        assert!(mistake.starts_with(begin), "{told}");
+    }
+    assert_eq!(mistakes.len(), 5, "{told}");
+    assert!(mistakes[4].starts_with("`scope` is `forever`"), "{told}");
+    let many: String = (0..100).map(|number| format!(r#","foreign{number}":1"#)).collect();
+    let told = decision(&format!(r#""decision":"allow"{many}"#));
+    assert!(told.ends_with("; and 84 more"), "it stays short: {told}");
+}
+
 #[test]
 fn a_field_that_is_far_from_every_known_one_is_passed_over() {
     let foreign = ["task", "path", "region", "to", "t", "", "runId", "agentName", "reasonText", "priority", "x"];
@@ -164,7 +182,8 @@ fn every_documented_field_is_known_and_nearly_it_is_refused() {
                 };
                 assert!(!told(field).contains("there is no field"), "{kind}: {field}");
                 let near = field.to_uppercase();
-                assert!(told(&near).ends_with(&format!("did you mean `{field}`?")), "{}", told(&near));
+                assert!(told(&near).contains(&format!("did you mean `{field}`?")), "{}", told(&near));
+                assert!(!told(&near).contains(&format!("missing field `{field}`")), "it is there: {}", told(&near));
                 seen += 1;
             }
         }

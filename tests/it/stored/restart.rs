@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bestow::{
     Action, Answer, Event, Kind, Outcome,
-    decision::{Check, Refusal, Verdict},
+    decision::{Check, Verdict},
     event::Timestamp,
     grant::Scope,
     host::{ManualClock, MemoryStore, Store},
@@ -78,7 +78,7 @@ async fn a_client_that_reconnects_gets_its_questions_again_with_the_same_names()
 }
 
 #[tokio::test]
-async fn what_was_for_a_session_ends_with_its_run_and_what_rested_on_it_with_it() {
+async fn what_was_allowed_for_a_session_ends_with_the_engine_and_what_rested_on_it_with_it() {
     let store = Arc::new(MemoryStore::new());
     let before = world(store.clone()).await;
     let (ann, bob) = (before.worker("ann", &["@events"]).await, before.worker("bob", &[]).await);
@@ -92,7 +92,7 @@ async fn what_was_for_a_session_ends_with_its_run_and_what_rested_on_it_with_it(
     assert_eq!((check(&ann, "@network"), check(&bob, "@network")), (Check::NotHeld, Check::NotHeld));
     assert_eq!((check(&ann, "@events"), check(&bob, "@write:/ws")), (Check::Held, Check::HeldOnce));
     after.you().give(ann.id(), tag("@network"), Scope::Session, why()).await.unwrap();
-    assert_ne!(run(&after), Some(first), "it is another run");
+    assert_eq!(run(&after), Some(first), "the run itself goes on");
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn an_engine_that_goes_on_says_so_and_tells_only_what_is_new() {
     assert_eq!(told[0].sequence, last + 2);
     let stored = store.events();
     assert!(stored.iter().map(|recorded| recorded.sequence).eq(1..=last + 2), "one number after the other");
-    assert_eq!(stored[stored.len() - 2].event, Event::StoreOpened { cut: None });
+    assert_eq!(stored[stored.len() - 2].event, Event::StoreOpened { cut: None, runs_go_on: false });
 }
 
 #[tokio::test]
@@ -195,21 +195,51 @@ async fn a_history_that_cannot_be_read_starts_nothing() {
     assert!(opened.unwrap_err().to_string().contains("line 3"));
 }
 
+/// The attack: an agent makes the engine end, to be rid of what is denied for its run. Approvals for the run end.
 #[tokio::test]
-async fn guards_end_with_their_run_and_say_nothing_about_the_next() {
+async fn policies_and_denials_of_a_run_outlast_the_engine_and_approvals_do_not() {
     let store = Arc::new(MemoryStore::new());
     let before = world(store.clone()).await;
     let ann = before.worker("ann", &["@write:/ws"]).await;
-    let decided = |agent: &bestow::Agent| agent.explain(&Action::write("/ws/a")).unwrap().decision;
-    let run = decided(&ann).run.clone();
-    let write = PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() };
+    let bob = before.worker("bob", &["@write:/ws"]).await;
+    let run = before.engine.run_of(ann.id()).unwrap();
+    before.you().join_run(bob.id(), &run).await.unwrap();
+    let globs = |globs: &[&str]| globs.iter().map(|glob| glob.parse().unwrap()).collect();
+    let write =
+        PathPolicy { allow: globs(&["/ws/open/**"]), deny: globs(&["/ws/shut/**"]), default: Some(Verdict::Ask) };
     before.you().set_policies(&run, None, ToolPolicies { write, ..ToolPolicies::default() }).await.unwrap();
-    assert_eq!(decided(&ann).verdict(), Verdict::Deny);
-    let after = again(&store, before).await;
-    let ann = after.engine.agent(id("ann")).unwrap();
-    assert_ne!(decided(&ann).run, run);
-    assert_eq!(refusal(after.you().guards(&run)), Refusal::UnknownRun(run));
-    assert_eq!(decided(&ann).verdict(), Verdict::Allow);
+    let command = |name: &str| Action::command(&format!("node {name}.js"));
+    for (name, answer) in [("denied", Answer::deny()), ("allowed", Answer::allow())] {
+        let bestow::action::Authorization::Asked(_, ticket) = ann.authorize(command(name)).await.unwrap() else {
+            panic!()
+        };
+        before.you().answer(ticket.id(), answer.scope(Scope::Session)).await.unwrap();
+    }
+    let told = |agent: &bestow::Agent| {
+        let decided = |action: Action| agent.explain(&action).unwrap().decision.verdict();
+        [
+            decided(Action::write("/ws/open/a")),
+            decided(Action::write("/ws/shut/a")),
+            decided(Action::write("/ws/else")),
+            decided(command("denied")),
+            decided(command("allowed")),
+        ]
+    };
+    let [allow, deny, ask] = [Verdict::Allow, Verdict::Deny, Verdict::Ask];
+    assert_eq!(told(&ann), [allow, deny, ask, deny, allow]);
+    assert_eq!(told(&bob), [allow, deny, ask, deny, ask], "an approval is for one agent");
+    before.engine.shutdown().await;
+    for _ in 0..2 {
+        let after = world_at(store.clone(), before.clock.clone(), |_| {}).await;
+        for agent in ["ann", "bob"] {
+            let agent = after.engine.agent(id(agent)).unwrap();
+            assert_eq!(told(&agent), [ask, deny, ask, deny, ask], "{agent:?}");
+            assert_eq!(after.engine.run_of(agent.id()).unwrap(), run);
+        }
+        let policies = after.you().guards(&run).unwrap();
+        assert!(!format!("{policies:?}").contains("open"), "{policies:?}");
+        after.engine.shutdown().await;
+    }
 }
 
 #[tokio::test]

@@ -12,16 +12,13 @@ use bestow_hosts::acp::foreground::{Card, Choice, Inbox, News, Parts, block};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{
-    net::TcpStream,
-    time::{sleep, timeout},
-};
+use tokio::time::{sleep, timeout};
 use tokio_tungstenite::{
     WebSocketStream, client_async,
     tungstenite::{Message, client::IntoClientRequest as _},
 };
 
-use crate::remote::{Server, connect, get, holder, post};
+use crate::remote::{Server, Stream, connect, get, holder, post};
 
 /// The path of the socket of an approver.
 const SOCKET: &str = "/ws/permissions";
@@ -35,11 +32,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LATE: &str = "it does not reply in time";
 
 /// The inbox of the person whose token the server gets.
-pub(super) struct ServerInbox {
+pub(crate) struct ServerInbox {
     server: Server,
     /// The agent whose permissions are reported.
     agent: Option<String>,
-    socket: Option<WebSocketStream<TcpStream>>,
+    socket: Option<WebSocketStream<Stream>>,
     /// The frame that is being understood.
     held: Option<Frame>,
     /// True if the person knows that the server is lost.
@@ -90,7 +87,7 @@ struct Waiting {
 
 impl ServerInbox {
     /// Checks the credential. The inbox connects when it is read: from then on, its person counts as present.
-    pub(super) async fn open(server: Server, agent: Option<String>) -> Result<ServerInbox, String> {
+    pub(crate) async fn open(server: Server, agent: Option<String>) -> Result<ServerInbox, String> {
         holder(&server, "approver").await?;
         let inbox = ServerInbox { server, agent, socket: None, held: None, is_lost: false, clock: SystemClock::new() };
         if let Some(agent) = &inbox.agent {
@@ -107,7 +104,7 @@ impl ServerInbox {
         Ok(state.get("text").and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
-    async fn connected(&self) -> Result<WebSocketStream<TcpStream>, String> {
+    async fn connected(&self) -> Result<WebSocketStream<Stream>, String> {
         let server = &self.server;
         let failed = |why: &dyn std::fmt::Display| format!("{server}: {why}");
         let stream =

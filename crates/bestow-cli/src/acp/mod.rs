@@ -11,6 +11,8 @@ mod wrap;
 
 use crate::{args::AcpPart, exit::Exit};
 
+pub(crate) use inbox::ServerInbox;
+
 /// Does what the command says.
 pub(crate) fn acp(part: AcpPart) -> Result<Exit, Exit> {
     match part {

@@ -41,6 +41,7 @@ async fn wrapped(args: &WrapArgs, judge: &Judge) -> Result<Exit, Exit> {
     let (mut agent, output, input) = Agent::start(&args.words)?;
     let mut options = WrapOptions::default();
     options.hold = args.hold;
+    options.allow_always = args.allow_always;
     options.unanswered = match args.unanswered {
         UnansweredBy::Editor => Otherwise::Editor,
         UnansweredBy::Deny => Otherwise::Deny,

@@ -1,6 +1,6 @@
 //! Commands about the Agent Client Protocol.
 
-use std::{ffi::OsString, time::Duration};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use bestow::AgentId;
 use clap::{Args, Subcommand, ValueEnum};
@@ -29,7 +29,8 @@ Examples:
     /// It is no model. A request that waits appears as a permission card, and the answer of the person at the editor
     /// counts as an answer of the approver of the token.
     ///
-    /// It speaks with a running server. The token of the approver is in BESTOW_TOKEN or in a file.
+    /// It speaks with a running server, and has no engine of its own: the agents whose questions it shows are those of
+    /// the server. The token of the approver is in BESTOW_TOKEN or in a file.
     #[command(after_long_help = "\
 Examples:
   bestow acp agent --ready-file state/server.json --token-file my-token
@@ -43,6 +44,12 @@ pub(crate) struct AcpAgentArgs {
     /// The agent whose permissions are reported
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<AgentId>,
+    /// An engine of its own, which this command does not have
+    #[arg(long, hide = true, value_name = "DIRECTORY")]
+    pub(crate) state: Option<PathBuf>,
+    /// An engine of its own, which this command does not have
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
 }
@@ -58,6 +65,11 @@ pub(crate) struct WrapArgs {
     /// The longest time that a request waits for a person who attends the engine; a number alone is in seconds
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::duration)]
     pub(crate) hold: Duration,
+    /// Chooses the option of the agent that allows a call always, where none allows it once
+    ///
+    /// The agent then asks no more about such calls, and the engine decides about none of them.
+    #[arg(long)]
+    pub(crate) allow_always: bool,
     /// The program of the agent, and its arguments
     #[arg(value_name = "AGENT", last = true, required = true)]
     pub(crate) words: Vec<OsString>,

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{POLICY_FILE, RemoteArgs};
 
 /// The options of a running server. They exclude those of an engine of its own.
-pub(super) const REMOTE: [&str; 4] = ["url", "ready_file", "token_file", "allow_plain_http"];
+const REMOTE: [&str; 4] = ["url", "ready_file", "token_file", "allow_plain_http"];
 
 /// The options that name a running server, or an engine of its own.
 #[derive(Debug, Args)]

@@ -38,8 +38,11 @@ Examples:
 
     /// Answers the hooks of Codex
     ///
-    /// It answers PreToolUse and PermissionRequest from the engine. Codex cannot ask at the terminal before a call: a
-    /// call that needs a person is denied, with the id of the request that waits.
+    /// It answers PreToolUse and PermissionRequest from the engine, and begins and ends the agents of sessions and
+    /// subagents (SessionStart, SessionEnd, SubagentStart, SubagentStop). Codex cannot ask at the terminal before a
+    /// call: a call that needs a person is denied, with the id of the request that waits.
+    ///
+    /// Codex runs no new or changed hook until a person trusts it with `/hooks`, and goes on without it.
     #[command(after_long_help = "\
 Examples:
   bestow hook codex --ready-file state/server.json --token-file codex-token
@@ -58,8 +61,10 @@ Examples:
 
     /// Answers the hooks of GitHub Copilot CLI
     ///
-    /// It answers preToolUse from the engine. A call that needs a person is denied, with the id of the request that
-    /// waits.
+    /// It answers preToolUse from the engine, and begins and ends the agents of sessions (sessionStart, sessionEnd). A
+    /// call that needs a person is denied, with the id of the request that waits.
+    ///
+    /// Copilot CLI runs no hook of a project that is not trusted, and goes on. Name the hook in ~/.copilot/hooks.
     #[command(after_long_help = "\
 Examples:
   bestow hook copilot --ready-file state/server.json --token-file copilot-token

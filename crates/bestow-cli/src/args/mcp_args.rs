@@ -1,9 +1,11 @@
 //! The arguments of `mcp`.
 
+use std::path::PathBuf;
+
 use bestow::user::ApproverId;
 use clap::Args;
 
-use super::{EngineArgs, engine_args::REMOTE};
+use super::EngineArgs;
 
 /// The arguments of `mcp`.
 #[derive(Debug, Args)]
@@ -13,9 +15,14 @@ pub(crate) struct McpArgs {
     /// Asks the user of the coding agent about the requests that reach this foreground agent (MCP elicitation)
     ///
     /// The answer counts as one of the person. Use it only with a program that shows such questions to its user.
-    #[arg(long, requires = "agent", conflicts_with_all = REMOTE)]
+    #[arg(long)]
     pub(crate) elicit: bool,
     /// The person who answers with `--elicit`, as records name them [default: USER, LOGNAME or `operator`]
-    #[arg(long, value_name = "PERSON", requires = "elicit")]
+    #[arg(long, value_name = "PERSON", requires_all = ["elicit", "agent"])]
     pub(crate) by: Option<ApproverId>,
+    /// With a server: the file whose first line is the token of the approver who answers with `--elicit`
+    ///
+    /// The client then shows the requests of all agents of the owner of this token.
+    #[arg(long, value_name = "FILE", requires = "elicit", conflicts_with = "agent")]
+    pub(crate) approver_token_file: Option<PathBuf>,
 }

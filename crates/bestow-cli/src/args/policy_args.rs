@@ -90,6 +90,23 @@ Examples:
   bestow classify --jsonl --config agents.toml < questions.jsonl")]
     Classify(ClassifyArgs),
 
+    /// Prints all that is known about a program
+    ///
+    /// It lists the forms of the program that only read, and those that destroy something permanently, each with its
+    /// examples. It also says what the program runs, needs and obeys, which options take a secret, and how to recover.
+    /// The exit code is 1 if nothing is known about the name.
+    #[command(after_long_help = "\
+Examples:
+  bestow program git
+  bestow program kubectl --json")]
+    Program {
+        /// The name of the program, without a path
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        form: FormArgs,
+    },
+
     /// Answers questions about paths, one JSON line each
     ///
     /// Each line of standard input is one question, and each line of standard output its answer:

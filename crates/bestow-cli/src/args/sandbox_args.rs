@@ -28,6 +28,7 @@ Examples:
   bestow exec --agent lead --grant @write:/work/site --timeout 600 -- make
   bestow exec --agent lead --grant @network --domain example.com -- curl https://example.com
   bestow exec --agent lead --limit memory=2GiB --limit cpu_time=30s -- ./simulate
+  bestow exec --agent lead --limit total_memory=8GiB --timeout unlimited -- ./serve
   bestow exec --agent lead --state /var/lib/bestow -- ls -l")]
     Exec(ExecArgs),
 
@@ -91,7 +92,11 @@ fn limit_help() -> String {
     let names: Vec<_> = Limits::names().collect();
     let (last, names) = names.split_last().unwrap_or((&"", &[]));
     let names = names.join(", ");
-    format!("A limit in place of the one in [limits] of the file; repeatable\n\nThe names are {names} and {last}.")
+    format!(
+        "A limit in place of the one in [limits] of the file; repeatable\n\nThe names are {names} and {last}. \
+         `processes`, `total_memory` and `time` apply to the command with everything that it starts, and the others to \
+         each process, file or stream."
+    )
 }
 
 /// The arguments of `exec`.
@@ -103,8 +108,9 @@ pub(crate) struct ExecArgs {
     /// [default: nothing is stored]
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) state: Option<PathBuf>,
-    /// The longest time that the command may run, as in 90s or 5m; a number alone is in seconds [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = values::time_limit, allow_hyphen_values = true)]
+    /// The longest time that the command may run, as in 90s, 5m or unlimited; a number alone is in seconds [default:
+    /// the one in [limits] of the file, or else 1h]
+    #[arg(long, value_name = "TIME", value_parser = values::run_limit, allow_hyphen_values = true)]
     pub(crate) timeout: Option<Duration>,
     /// A limit in place of the one in [limits] of the file; repeatable
     #[arg(long = "limit", value_name = "NAME=VALUE", long_help = limit_help())]

@@ -1,6 +1,6 @@
 //! Commands about the server, and about the credentials of its clients.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
 use bestow::{
     AgentId,
@@ -114,6 +114,22 @@ pub(crate) struct ServeArgs {
     /// Listens on an address that other machines reach: only a proxy with TLS may reach it
     #[arg(long)]
     pub(crate) behind_tls_proxy: bool,
+    #[command(flatten)]
+    pub(crate) shares: ShareArgs,
+}
+
+/// The share of a server that one credential may use.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ShareArgs {
+    /// The requests and frames of one credential in a second [default: 5000]
+    ///
+    /// A credential may send those of two seconds at once. Further requests are refused with status 429, and further
+    /// frames of a WebSocket wait.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) requests_per_second: Option<NonZero<u32>>,
+    /// The open connections of one credential [default: 256]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) connections_per_credential: Option<NonZero<u16>>,
 }
 
 /// The places where `serve` notes the head of its audit trail.

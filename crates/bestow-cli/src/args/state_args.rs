@@ -262,7 +262,15 @@ pub(crate) struct KeepArgs {
 impl AnswerArgs {
     fn request(&self, verdict: Approval) -> Result<AdminRequest, Exit> {
         let (request, scope, feedback) = (self.request.clone(), self.scope, self.feedback.clone());
-        self.change.request(|by| AdminCommand::Answer { request, verdict, scope, feedback, by })
+        self.change.request(|by| AdminCommand::Answer {
+            request,
+            verdict,
+            scope,
+            feedback,
+            permissions: None,
+            instead: None,
+            by,
+        })
     }
 }
 

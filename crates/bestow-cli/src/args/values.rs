@@ -5,6 +5,7 @@ use std::time::Duration;
 use bestow::{
     Permission,
     grant::InvalidPermission,
+    sandbox::Limits,
     text::{Escaped, closest_word, parse_duration_or_bare},
 };
 use serde_json::Value;
@@ -26,6 +27,11 @@ pub(super) fn permission(text: &str) -> Result<Permission, String> {
 pub(super) fn time_limit(text: &str) -> Result<Duration, String> {
     let duration = duration(text)?;
     if duration.is_zero() { Err("it must not be zero".to_owned()) } else { Ok(duration) }
+}
+
+/// Reads the time limit of a command.
+pub(super) fn run_limit(text: &str) -> Result<Duration, String> {
+    if text == "unlimited" { Ok(Limits::FOREVER) } else { time_limit(text) }
 }
 
 /// The longest time limit of a hook. Hosts end a hook after ten seconds, and some then allow the call.

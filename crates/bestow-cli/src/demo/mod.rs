@@ -2,12 +2,13 @@
 
 mod agents;
 mod place;
+mod tasks;
 
 use bestow::{text::Escaped, user::OwnerId};
 
 use self::place::Place;
 use crate::{
-    args::{DemoArgs, NoteArgs, PolicyFileArgs, ServeArgs, user_name},
+    args::{DemoArgs, NoteArgs, PolicyFileArgs, ServeArgs, ShareArgs, user_name},
     dashboard,
     exit::Exit,
     serve,
@@ -30,6 +31,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
         allow_host: Vec::new(),
         allow_origin: Vec::new(),
         behind_tls_proxy: false,
+        shares: ShareArgs::default(),
     };
     let workspace = place.directory().join("workspace").display().to_string();
     serve::serve_with(&served, |url, engine| {
@@ -39,6 +41,9 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
         tokio::spawn(async move {
             if let Err(why) = agents::start(&engine, &workspace).await {
                 eprintln!("bestow: the agents of the demo did not start: {why}");
+            }
+            if let Err(why) = tasks::run_once(&engine).await {
+                eprintln!("bestow: the tasks of the demo did not run: {why}");
             }
         });
         let link = dashboard::link(url, &served.state, owner, by)?;

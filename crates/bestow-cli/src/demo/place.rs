@@ -1,4 +1,4 @@
-//! The files of the demo: a policy file, a workspace and a scheduled task.
+//! The files of the demo: a policy file, a workspace and scheduled tasks.
 
 use std::{
     fs::{self, OpenOptions},
@@ -8,12 +8,14 @@ use std::{
 };
 
 const POLICY: &str = include_str!("agents.toml");
-const TASK: &str = include_str!("task.md");
+const LINKS: &str = include_str!("links.md");
+const REPORT: &str = include_str!("report.md");
 
 /// The files, each with its text.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("agents.toml", POLICY),
-    ("tasks/cron/links/TASK.md", TASK),
+    ("tasks/cron/links/TASK.md", LINKS),
+    ("tasks/cron/report/TASK.md", REPORT),
     ("workspace/site/index.html", "<h1>Welcome</h1>\n"),
     ("workspace/site/about.html", "<h1>About</h1>\n"),
     ("workspace/check/notes.md", "# Notes\n"),

@@ -39,7 +39,7 @@ pub(super) async fn with_engine<T>(
 /// Opens an engine on the state directory as soon as no other hook uses it.
 async fn opened(host: &AgentId, config: &Path, state: &Path) -> Result<Engine, String> {
     loop {
-        match Engine::open_durable(config, state).await {
+        match Engine::open_durable_continuing(config, state).await {
             Ok(engine) => return Ok(engine),
             Err(OpenError::Journal(JournalError::InUse { .. })) => {}
             Err(why) => return Err(why.to_string()),

@@ -1,6 +1,7 @@
 //! `bestow install` and `bestow uninstall`: the hooks of bestow in the settings of a host.
 
 mod claude;
+mod doctor;
 mod file;
 mod notes;
 mod settings;
@@ -29,16 +30,19 @@ pub(crate) fn install(part: &InstallPart) -> Result<Exit, Exit> {
     let version = claude::version();
     let hooks = claude::hooks(hook, version)?;
     let wrong = |why: String| left(&file, &why);
+    Settings::require_plain(file.text()).map_err(|why| not_plain(&file, &why))?;
     let mut ours = Settings::read(file.text()).and_then(|settings| settings.ours()).map_err(wrong)?;
     let read = Settings::read(file.text()).map_err(wrong)?;
-    let (notes, base) = (notes::notes(&file, &read, hook, &hooks), base(&file, &ours));
+    let base = base(&file, &ours);
+    let new = Settings::read(&base).and_then(|settings| settings.with(&hooks)).map_err(wrong)?;
+    let remarks = doctor::checked(&new, version).map_err(|why| not_loaded(&file, &why))?;
+    let notes = notes::notes(&file, &read, hook, &hooks) + &remarks;
     // A file that an installation made is no old one.
     let is_first = ours.is_empty() || matches!(Old::of(&file, &ours), Old::Unknown);
     ours.sort();
     if ours == hooks {
         return Ok(Exit::print(&format!("{} has these hooks already: nothing is changed\n{notes}", file.name())));
     }
-    let new = Settings::read(&base).and_then(|settings| settings.with(&hooks)).map_err(wrong)?;
     let diff = diff(&file, &new);
     if settings.dry_run {
         return Ok(Exit::print(&format!("{diff}{notes}nothing was written, because of `--dry-run`\n")));
@@ -138,6 +142,24 @@ fn place(args: &SettingsArgs) -> Result<PathBuf, Exit> {
 fn left(file: &SettingsFile, why: &str) -> Exit {
     let why = Escaped(why).to_string();
     Exit::failed(format_args!("{} is left as it is, because it is not understood: {why}", file.name()))
+}
+
+/// Returns the error for settings with comments or the like.
+fn not_plain(file: &SettingsFile, why: &str) -> Exit {
+    let why = Escaped(why).to_string();
+    Exit::failed(format_args!(
+        "{} is left as it is: Claude Code reads plain JSON alone, and passes over the whole file because of this \
+         place, so no hook in it would run: {why}",
+        file.name()
+    ))
+}
+
+/// Returns the error for settings that Claude Code would not load.
+fn not_loaded(file: &SettingsFile, why: &str) -> Exit {
+    Exit::failed(format_args!(
+        "{} is left as it is: Claude Code would pass over the whole file, so no hook in it would run: {why}",
+        file.name()
+    ))
 }
 
 /// Returns the change, line by line.

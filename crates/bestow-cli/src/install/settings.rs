@@ -40,6 +40,21 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Checks that Claude Code would load this text: it reads plain JSON alone, and passes over a whole file otherwise.
+    ///
+    /// # Errors
+    ///
+    /// The first place that is not plain JSON.
+    pub(super) fn require_plain(text: &str) -> Result<(), String> {
+        let text = text.trim_start_matches('\u{feff}');
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        // This parser names comments and commas. The other one is as strict as Claude Code.
+        CstRootNode::parse(text, &PLAIN).map(drop).map_err(|why| why.to_string())?;
+        serde_json::from_str(text).map(|_: serde::de::IgnoredAny| ()).map_err(|why| why.to_string())
+    }
+
     /// Returns the text with these hooks in place of all other hooks of bestow.
     pub(super) fn with(self, hooks: &[Hook]) -> Result<String, String> {
         self.remove_ours()?;
@@ -147,6 +162,9 @@ const FORM: ParseOptions = ParseOptions {
     allow_non_finite_numbers: false,
     allow_extended_string_escapes: false,
 };
+
+/// JSON as Claude Code reads it.
+const PLAIN: ParseOptions = ParseOptions { allow_comments: false, allow_trailing_commas: false, ..FORM };
 
 /// Refuses an object in which a name occurs twice: it is not known which of them counts.
 fn unique(object: &CstObject, place: &str) -> Result<(), String> {

@@ -14,6 +14,10 @@ pub(super) enum Message {
     Request(Call),
     /// The client does not wait for this request any more.
     Cancelled(Value),
+    /// The answer to a request of the server.
+    Answer(Value),
+    /// The handshake is complete.
+    Initialized,
     /// A message without an answer. The server remembers nothing of it.
     Other,
 }
@@ -33,7 +37,7 @@ pub(super) struct Call {
 impl Message {
     pub(super) fn of(whole: Value) -> Message {
         let Some(method) = whole.get("method").and_then(Value::as_str).map(str::to_owned) else {
-            return Message::Other;
+            return Message::Answer(whole);
         };
         let params = whole.get("params");
         let text = |name: &str| params.and_then(|params| params.get(name)).and_then(Value::as_str).map(str::to_owned);
@@ -49,6 +53,7 @@ impl Message {
                 let id = params.and_then(|params| params.get("requestId")).cloned();
                 id.map_or(Message::Other, Message::Cancelled)
             }
+            None if method == "notifications/initialized" => Message::Initialized,
             None => Message::Other,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Standard output has messages of the protocol and nothing else.
 
+mod asking;
 mod event_stream;
 mod message;
 mod own;
@@ -10,7 +11,11 @@ mod reply;
 
 use tokio::runtime;
 
-use crate::{args::McpArgs, exit::Exit, remote::Source};
+use crate::{
+    args::{McpArgs, RemoteArgs},
+    exit::Exit,
+    remote::Source,
+};
 
 /// Serves one agent until standard input ends, or a signal ends this process.
 pub(crate) fn mcp(args: McpArgs) -> Result<Exit, Exit> {
@@ -18,10 +23,24 @@ pub(crate) fn mcp(args: McpArgs) -> Result<Exit, Exit> {
     let done = runtime.block_on(async {
         match &args.engine.agent {
             Some(agent) => own::serve(agent, &args).await,
-            None => relay::serve(Source::of(&args.engine.remote)).await,
+            None => relay::serve(Source::of(&args.engine.remote), approver(&args)?).await,
         }
     });
     // A thread may still wait for standard input.
     runtime.shutdown_background();
     done
+}
+
+/// Returns the source of the server with the token of the approver, if the user of the client is asked.
+fn approver(args: &McpArgs) -> Result<Option<Source>, Exit> {
+    if !args.elicit {
+        return Ok(None);
+    }
+    let token_file = args.approver_token_file.clone().ok_or_else(|| {
+        Exit::usage(
+            "`--elicit` with a server needs `--approver-token-file FILE`: `bestow token create --role approver` prints \
+             the token of the person who answers",
+        )
+    })?;
+    Ok(Some(Source::of(&RemoteArgs { token_file: Some(token_file), ..args.engine.remote.clone() })))
 }

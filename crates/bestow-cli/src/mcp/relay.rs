@@ -19,6 +19,7 @@ use tokio::{
 };
 
 use super::{
+    asking::{Asking, Prepared},
     message::{Call, Message, agreed},
     reply,
 };
@@ -44,13 +45,17 @@ struct Relay {
     client: Speaker,
     /// The version that the handshake agreed on.
     agreed: Mutex<Option<String>>,
+    /// The questions to the user of the client, if they are shown.
+    asking: Option<Arc<Asking>>,
     places: Arc<Semaphore>,
     /// The open requests, by their ids as JSON.
     open: Mutex<HashMap<String, AbortHandle>>,
 }
 
 /// Relays until standard input ends, or a signal ends this process.
-pub(super) async fn serve(source: Source) -> Result<Exit, Exit> {
+///
+/// With the source of an approver, the client shows the questions of the server to its user.
+pub(super) async fn serve(source: Source, approver: Option<Source>) -> Result<Exit, Exit> {
     let stop = signals::end().map_err(Exit::failed)?;
     let checked = source.clone();
     // Settings that are wrong end the command, and a server that is not there yet does not.
@@ -58,28 +63,40 @@ pub(super) async fn serve(source: Source) -> Result<Exit, Exit> {
         .await
         .map_err(Exit::failed)?
         .map_err(|why| Exit::failed(format!("{why}; or run an engine of its own with `--agent ID`")))?;
+    let user = match approver {
+        Some(approver) => Some(Prepared::of(source.clone(), approver).await?),
+        None => None,
+    };
     tokio::select! {
-        () = relayed(source) => {}
+        () = relayed(source, user) => {}
         () = stop => {}
     }
     Ok(Exit::Done)
 }
 
-async fn relayed(source: Source) {
+async fn relayed(source: Source, user: Option<Prepared>) {
     let mut lines = Lines::new(tokio::io::stdin(), tokio::io::stdout());
     let Some(client) = lines.speaker() else { return };
+    let (asking, decisions) = Asking::of(client.clone());
+    let mut user = user.map(|user| (user, decisions));
     let relay = Arc::new(Relay {
         source,
         client,
         agreed: Mutex::default(),
+        asking: user.is_some().then(|| Arc::clone(&asking)),
         places: Arc::new(Semaphore::new(MOST)),
         open: Mutex::default(),
     });
-    let mut calls = JoinSet::new();
+    let (mut calls, mut shown) = (JoinSet::new(), JoinSet::new());
     loop {
         tokio::select! {
-            message = lines.next() => match message {
-                Some(message) => relay.hear(Message::of(message), &mut calls).await,
+            message = lines.next() => match message.map(Message::of) {
+                Some(Message::Initialized) if asking.can_ask() => {
+                    if let Some((user, decisions)) = user.take() {
+                        shown.spawn(Arc::clone(&asking).run(user, decisions));
+                    }
+                }
+                Some(message) => relay.hear(message, &mut calls).await,
                 None => break,
             },
             Some(_) = calls.join_next() => {}
@@ -88,7 +105,8 @@ async fn relayed(source: Source) {
     let ended = async { while calls.join_next().await.is_some() {} };
     let _ = time::timeout(GRACE, ended).await;
     calls.shutdown().await;
-    drop(relay);
+    shown.shutdown().await;
+    drop((relay, asking));
     // A client that is gone reads nothing more.
     let _ = lines.end().await;
 }
@@ -116,7 +134,12 @@ impl Relay {
                     calling.abort();
                 }
             }
-            Message::Other => {}
+            Message::Answer(answer) => {
+                if let Some(asking) = &self.asking {
+                    asking.answered(&answer).await;
+                }
+            }
+            Message::Initialized | Message::Other => {}
         }
     }
 
@@ -140,6 +163,9 @@ impl Relay {
         match self.asked(&server, call, version.as_deref()).await {
             Ok(answer) => {
                 if call.is_handshake() {
+                    if let Some(asking) = &self.asking {
+                        asking.greeted(call.whole.get("params"), agreed(&answer).as_deref());
+                    }
                     *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = agreed(&answer);
                 }
                 answer

@@ -6,7 +6,7 @@ mod post;
 mod sessions;
 mod settings;
 
-pub(crate) use connect::{MOST_HEADERS, connect};
+pub(crate) use connect::{MOST_HEADERS, Stream, connect};
 pub(crate) use holder::holder;
 pub(crate) use post::{get, post};
 pub(crate) use sessions::RemoteSessions;

@@ -16,6 +16,9 @@ use crate::args::RemoteArgs;
 /// The address of a server without an option.
 const DEFAULT: &str = "http://127.0.0.1:7422";
 
+/// The begin of the address of a socket in the file system.
+const SOCKET_SCHEME: &str = "unix://";
+
 /// The longest ready file or token file, in bytes.
 const LONGEST: usize = 4 << 10;
 
@@ -28,12 +31,20 @@ pub(crate) struct Source {
     allow_plain_http: bool,
 }
 
-/// A server, and the authority to ask it.
+/// A place of a server in a network.
 #[derive(Clone, Debug)]
-pub(crate) struct Server {
+pub(crate) struct Address {
     /// The name or address of the server, without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
+}
+
+/// A server, and the authority to ask it.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    /// Its socket in the file system. It comes first.
+    pub(crate) socket: Option<PathBuf>,
+    pub(crate) address: Option<Address>,
     /// The value of `Host`.
     pub(crate) authority: HeaderValue,
     /// The path before the paths of the server.
@@ -45,7 +56,13 @@ pub(crate) struct Server {
 
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server {}:{}", Escaped(&self.host), self.port)
+        match (&self.address, &self.socket) {
+            (Some(Address { host, port }), _) => write!(f, "the server {}:{port}", Escaped(host)),
+            (None, socket) => {
+                let socket = socket.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+                write!(f, "the server {}", Escaped(&socket))
+            }
+        }
     }
 }
 
@@ -65,11 +82,12 @@ impl Source {
         authorization(&self.token()?).map(drop)
     }
 
-    fn url(&self) -> Result<String, String> {
+    /// Returns the address, and the socket in the ready file, if it names one.
+    fn url(&self) -> Result<(String, Option<PathBuf>), String> {
         match (&self.url, &self.ready_file) {
-            (Some(url), _) => Ok(url.clone()),
+            (Some(url), _) => Ok((url.clone(), None)),
             (None, Some(file)) => in_ready_file(file),
-            (None, None) => Ok(variable("BESTOW_URL")?.unwrap_or_else(|| DEFAULT.to_owned())),
+            (None, None) => Ok((variable("BESTOW_URL")?.unwrap_or_else(|| DEFAULT.to_owned()), None)),
         }
     }
 
@@ -87,9 +105,23 @@ impl Server {
     /// Reads the settings.
     pub(crate) fn of(source: Source) -> Result<Server, String> {
         let authorization = authorization(&source.token()?)?;
-        let url = source.url()?;
+        let (url, socket) = source.url()?;
         let wrong = |why: &str| format!("`{}` is not the address of a server: {why}", Escaped(&url));
-        let example = "an address is as in `http://127.0.0.1:7422`";
+        if let Some(path) = url.strip_prefix(SOCKET_SCHEME) {
+            let socket = PathBuf::from(path);
+            if !socket.is_absolute() {
+                return Err(wrong("the path of a socket is absolute, as in `unix:///work/state/server.sock`"));
+            }
+            return Ok(Server {
+                socket: Some(socket),
+                address: None,
+                authority: HeaderValue::from_static("localhost"),
+                prefix: String::new(),
+                authorization,
+                may_be_remote: false,
+            });
+        }
+        let example = "an address is as in `http://127.0.0.1:7422` or `unix:///work/state/server.sock`";
         let uri: Uri = url.parse().map_err(|_| wrong(example))?;
         if uri.scheme_str() == Some("https") {
             return Err(wrong("this command does not encrypt; use a proxy on this machine"));
@@ -97,9 +129,10 @@ impl Server {
         let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http") && uri.query().is_none());
         let authority =
             authority.filter(|authority| !authority.as_str().contains('@')).ok_or_else(|| wrong(example))?;
+        let host = authority.host().trim_matches(['[', ']']).to_owned();
         Ok(Server {
-            host: authority.host().trim_matches(['[', ']']).to_owned(),
-            port: uri.port_u16().unwrap_or(80),
+            socket,
+            address: Some(Address { host, port: uri.port_u16().unwrap_or(80) }),
             authority: HeaderValue::from_str(authority.as_str()).map_err(|_| wrong(example))?,
             prefix: uri.path().trim_end_matches('/').to_owned(),
             authorization,
@@ -125,7 +158,7 @@ fn variable(name: &str) -> Result<Option<String>, String> {
     }
 }
 
-fn in_ready_file(file: &Path) -> Result<String, String> {
+fn in_ready_file(file: &Path) -> Result<(String, Option<PathBuf>), String> {
     let text = in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
     let StrictJson(ready) = serde_json::from_str(&text).map_err(|why| {
         format!(
@@ -133,8 +166,10 @@ fn in_ready_file(file: &Path) -> Result<String, String> {
             file.display()
         )
     })?;
-    let url = ready.get("url").and_then(Value::as_str);
-    url.map(str::to_owned).ok_or_else(|| format!("the ready file {} has no `url`", file.display()))
+    let text = |name: &str| ready.get(name).and_then(Value::as_str);
+    let socket = text("socket").map(PathBuf::from).filter(|socket| socket.is_absolute());
+    let url = text("url").ok_or_else(|| format!("the ready file {} has no `url`", file.display()))?;
+    Ok((url.to_owned(), socket))
 }
 
 fn in_file(kind: &str, file: &Path) -> Result<String, String> {

@@ -71,6 +71,14 @@ impl Card {
             let text = format!("{} `{}`: {}", part.tier, Escaped(part.text.trim()), Escaped(&part.reason));
             self.row("part", tier_style(part.tier), &text);
         }
+        if let Some(change) = &entry.change {
+            self.row("instead", Style::new().bold(), &format!("run `{}`", Escaped(&change.command)));
+            match &change.judged {
+                None => self.text("", "the engine judges it …"),
+                Some(Ok(judged)) => self.text("", judged),
+                Some(Err(why)) => self.row("", tier_style(Tier::Destructive), &format!("not possible: {why}")),
+            }
+        }
         if let Some(destructive) = &action.destructive {
             let style = tier_style(Tier::Destructive);
             self.row("destroys", style, &Escaped(&destructive.impact_scope).to_string());
@@ -83,8 +91,18 @@ impl Card {
 
     fn permissions(&mut self, entry: &Entry) {
         let request = entry.request();
-        for permission in request.widest_first() {
-            self.row("needs", Style::new().bold(), &permission.describe().to_string());
+        let is_list = request.widest_first().len() > 1;
+        for (place, permission) in request.widest_first().iter().enumerate() {
+            let is_given = entry.part.as_ref().is_none_or(|part| part.contains(&place));
+            let number = if is_list { format!("{} ", place + 1) } else { String::new() };
+            let (label, style) = match is_given {
+                true => ("needs", Style::new().bold()),
+                false => ("denied", Style::new().add_modifier(Modifier::DIM)),
+            };
+            self.row(label, style, &format!("{number}{}", permission.describe()));
+            if let Some(Some(leads)) = entry.leads.get(place) {
+                self.text("", leads);
+            }
         }
         for (permission, reply) in &request.settled {
             let reply = format!("{reply:?}").to_lowercase();
@@ -150,6 +168,9 @@ impl Card {
         self.lines.push(Line::from(spans));
         self.text("", &words::consequence(entry.request(), entry.scope));
         let lasts = !ScopeKey::Once.is(entry.scope) && !ScopeKey::Session.is(entry.scope);
+        if let Some(words) = &entry.words {
+            self.text("words", &format!("\"{words}\" goes with an approval"));
+        }
         if let Some(shape) = entry.waiting.shape().filter(|_| lasts) {
             self.text("form", &shape.phrase().to_string());
         }

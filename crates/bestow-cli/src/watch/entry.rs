@@ -1,15 +1,19 @@
 //! One request on the screen.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use bestow::{
+    Permission,
     command::Tier,
     control::WaitingRequest,
     event::Timestamp,
     grant::Scope,
     request::{Request, RequestId, Resolution},
+    text::Reason,
 };
 use tokio::time::Instant;
+
+use super::leads;
 
 /// The time for which a request is on the screen before a key can answer it.
 pub(super) const TIME_TO_SEE: Duration = Duration::from_secs(1);
@@ -21,9 +25,27 @@ pub(super) struct Entry {
     pub(super) state: EntryState,
     /// The scope that an approval would have.
     pub(super) scope: Scope,
+    /// The words to the agent that go with an approval.
+    pub(super) words: Option<Reason>,
+    /// The places of the permissions that an approval gives, in the order of the screen. `None` gives all of them.
+    pub(super) part: Option<BTreeSet<usize>>,
+    /// The command to allow instead.
+    pub(super) change: Option<Change>,
+    /// True if it is one of several that are answered together.
+    pub(super) is_picked: bool,
+    /// The place to which the path of each permission leads now.
+    pub(super) leads: Vec<Option<String>>,
     /// The time since which it is on the screen.
     pub(super) seen_since: Option<Instant>,
     pub(super) read: Read,
+}
+
+/// Another command in place of the requested one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) command: String,
+    /// The judgement of the engine, or its refusal. `None` until the engine has answered.
+    pub(super) judged: Option<Result<String, String>>,
 }
 
 /// The state of a request on the screen.
@@ -64,7 +86,19 @@ impl Read {
 impl Entry {
     pub(super) fn new(waiting: WaitingRequest) -> Entry {
         let scope = first_scope(&waiting.request);
-        Entry { waiting, state: EntryState::Waiting, scope, seen_since: None, read: Read::default() }
+        let leads = waiting.request.widest_first().iter().map(|permission| leads::of(permission)).collect();
+        Entry {
+            waiting,
+            state: EntryState::Waiting,
+            scope,
+            words: None,
+            part: None,
+            change: None,
+            is_picked: false,
+            leads,
+            seen_since: None,
+            read: Read::default(),
+        }
     }
 
     pub(super) fn id(&self) -> RequestId {
@@ -81,6 +115,19 @@ impl Entry {
 
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, EntryState::Ended(_))
+    }
+
+    /// Returns the permissions that an approval gives, if not all of them.
+    pub(super) fn permissions(&self) -> Option<Vec<Permission>> {
+        let part = self.part.as_ref()?;
+        let all = self.request().widest_first();
+        Some(part.iter().filter_map(|place| all.get(*place)).map(|permission| (*permission).clone()).collect())
+    }
+
+    /// Returns true if an answer to several requests can include this one: all of it was on the screen, and an approval
+    /// for one use needs nothing typed.
+    pub(super) fn can_be_picked(&self) -> bool {
+        self.is_waiting() && self.read.is_whole() && !self.is_destructive() && self.change.is_none()
     }
 
     /// Returns true if an approval needs a typed confirmation.

@@ -25,11 +25,17 @@ pub(super) enum FieldKind {
     Confirmation,
     /// The end of an approval.
     Until,
+    /// The words to the agent whose request is allowed.
+    Words,
+    /// The numbers of the permissions that are given.
+    Part,
+    /// The command to allow instead.
+    Change,
 }
 
 impl Field {
     pub(super) fn about(entry: &Entry, kind: FieldKind) -> Field {
-        Field { request: entry.id(), code: entry.waiting.code.clone(), kind, text: String::new() }
+        Field { request: entry.id(), code: entry.waiting.code.clone(), kind, text: before(entry, kind) }
     }
 
     /// Returns the question.
@@ -38,6 +44,9 @@ impl Field {
         match self.kind {
             FieldKind::Denial => format!("Deny [{code}]. Words to the agent, or nothing:"),
             FieldKind::Confirmation => format!("This cannot be undone. Type {code} to allow it once:"),
+            FieldKind::Words => format!("Words to the agent if [{code}] is allowed, or nothing:"),
+            FieldKind::Part => format!("Which permissions of [{code}]? Numbers as in 1 3, or nothing for all:"),
+            FieldKind::Change => "The command to allow instead:".to_owned(),
             FieldKind::Until => format!("Allow [{code}] until when? As in 30m, 4h or 2030-01-31T18:00:00Z:"),
         }
     }
@@ -66,5 +75,18 @@ impl Field {
         if self.text.chars().nth(LONGEST - 1).is_none() {
             self.text.push(c);
         }
+    }
+}
+
+/// Returns the text that is in a field at first.
+fn before(entry: &Entry, kind: FieldKind) -> String {
+    match kind {
+        FieldKind::Words => entry.words.as_ref().map(ToString::to_string).unwrap_or_default(),
+        FieldKind::Change => match (&entry.change, &entry.request().action) {
+            (Some(change), _) => change.command.clone(),
+            (None, Some(action)) => action.resource.to_string(),
+            (None, None) => String::new(),
+        },
+        FieldKind::Denial | FieldKind::Confirmation | FieldKind::Until | FieldKind::Part => String::new(),
     }
 }

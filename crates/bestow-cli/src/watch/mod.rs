@@ -8,6 +8,7 @@ mod entry;
 mod field;
 mod inbox;
 mod keys;
+mod leads;
 mod plain;
 mod press;
 mod run;

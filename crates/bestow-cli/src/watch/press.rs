@@ -1,8 +1,10 @@
 //! The effect of each key.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use bestow::{
+    Permission,
+    action::Operation,
     control::Approval,
     event::Timestamp,
     grant::Scope,
@@ -12,7 +14,7 @@ use bestow::{
 use tokio::time::Instant;
 
 use super::{
-    entry::{EntryState, ScopeKey},
+    entry::{Change, Entry, EntryState, Read, ScopeKey},
     field::{Field, FieldKind},
     inbox::{Inbox, Link, Page},
     keys::{Key, Step},
@@ -31,7 +33,9 @@ pub(super) struct Now {
 pub(super) enum Effect {
     Nothing,
     Quit,
-    Answer(Verdict),
+    Answer(Vec<Verdict>),
+    /// Judges another command in place of the requested one.
+    Judge(RequestId, String),
 }
 
 /// An answer to send.
@@ -41,6 +45,15 @@ pub(super) struct Verdict {
     pub(super) approval: Approval,
     pub(super) scope: Option<Scope>,
     pub(super) feedback: Option<Reason>,
+    pub(super) permissions: Option<Vec<Permission>>,
+    pub(super) instead: Option<String>,
+}
+
+impl Verdict {
+    /// Returns the answer that only says yes or no.
+    fn plain(request: RequestId, approval: Approval, scope: Option<Scope>) -> Verdict {
+        Verdict { request, approval, scope, feedback: None, permissions: None, instead: None }
+    }
 }
 
 impl Inbox {
@@ -58,6 +71,7 @@ impl Inbox {
         match key {
             Key::Interrupt => return Effect::Quit,
             Key::Char('q') if is_list => return Effect::Quit,
+            Key::Escape if self.is_picking() => self.entries.iter_mut().for_each(|entry| entry.is_picked = false),
             Key::Char('q') | Key::Escape => self.show(Page::List),
             Key::Enter if is_list && self.selected().is_some() => self.show(Page::Card),
             Key::Enter => self.show(Page::List),
@@ -73,8 +87,14 @@ impl Inbox {
 
     fn press_about_request(&mut self, key: char, now: Now) -> Effect {
         match key {
+            'a' | 'd' if self.is_picking() => return self.answer_picked(key == 'a', now),
+            'x' => self.pick(now),
+            _ if self.is_picking() => {}
             'a' => return self.allow(now),
             'd' => self.ask(FieldKind::Denial, now),
+            'w' => self.ask(FieldKind::Words, now),
+            'p' => self.ask_for_part(now),
+            'e' => self.ask_for_change(now),
             other => self.choose(other, now),
         }
         Effect::Nothing
@@ -130,8 +150,19 @@ impl Inbox {
             self.field = Some(Field::about(entry, FieldKind::Confirmation));
             return Effect::Nothing;
         }
-        let (request, scope) = (entry.id(), Some(entry.scope));
-        self.answer(Verdict { request, approval: Approval::Approve, scope, feedback: None })
+        if let Some(change) = &entry.change
+            && !matches!(change.judged, Some(Ok(_)))
+        {
+            self.message = Some("The other command cannot be allowed before it was judged.".to_owned());
+            return Effect::Nothing;
+        }
+        let verdict = Verdict {
+            feedback: entry.words.clone(),
+            permissions: entry.permissions(),
+            instead: entry.change.as_ref().map(|change| change.command.clone()),
+            ..Verdict::plain(entry.id(), Approval::Approve, Some(entry.scope))
+        };
+        self.answer(verdict)
     }
 
     /// Opens a field for the request under the cursor.
@@ -145,7 +176,7 @@ impl Inbox {
     fn answer(&mut self, verdict: Verdict) -> Effect {
         let Some(entry) = self.entry_mut(verdict.request) else { return Effect::Nothing };
         entry.state = EntryState::Answering;
-        Effect::Answer(verdict)
+        Effect::Answer(vec![verdict])
     }
 
     fn choose(&mut self, c: char, now: Now) {
@@ -156,6 +187,105 @@ impl Inbox {
             Some(scope) => entry.scope = scope,
         }
     }
+}
+
+/// The additions of a person to an approval.
+impl Inbox {
+    fn ask_for_part(&mut self, now: Now) {
+        match self.selected().map(|entry| entry.request().widest_first().len()) {
+            Some(0 | 1) => self.message = Some("This request asks for no list of permissions.".to_owned()),
+            _ => self.ask(FieldKind::Part, now),
+        }
+    }
+
+    fn ask_for_change(&mut self, now: Now) {
+        let is_command = |entry: &Entry| {
+            let action = entry.request().action.as_ref().filter(|action| action.operation == Operation::Command);
+            action.is_some_and(|action| !action.cut) && entry.request().asks_about_action() && !entry.is_destructive()
+        };
+        match self.selected().is_none_or(is_command) {
+            true => self.ask(FieldKind::Change, now),
+            false => self.message = Some("Only a command can be changed here.".to_owned()),
+        }
+    }
+
+    /// Notes the text of a field at the request. Returns what is wrong with the text.
+    fn note(&mut self, field: &Field, text: &str) -> Result<Effect, String> {
+        let Some(entry) = self.entry_mut(field.request) else { return Ok(Effect::Nothing) };
+        match field.kind {
+            FieldKind::Words => {
+                entry.words =
+                    if text.is_empty() { None } else { Some(text.parse::<Reason>().map_err(|why| format!("{why}."))?) };
+            }
+            FieldKind::Part => entry.part = part(text, entry.request().widest_first().len())?,
+            FieldKind::Change | FieldKind::Denial | FieldKind::Confirmation | FieldKind::Until => {
+                let is_same = entry.request().action.as_ref().is_some_and(|action| &*action.resource == text);
+                let command = text.to_owned();
+                entry.change = (!is_same).then(|| Change { command: command.clone(), judged: None });
+                entry.read = Read::default();
+                return Ok(if is_same { Effect::Nothing } else { Effect::Judge(field.request, command) });
+            }
+        }
+        Ok(Effect::Nothing)
+    }
+
+    /// Takes the judgement of another command.
+    pub(super) fn judged(&mut self, request: RequestId, command: &str, judged: Result<String, String>) {
+        let Some(entry) = self.entry_mut(request) else { return };
+        if let Some(change) = entry.change.as_mut().filter(|change| change.command == command) {
+            change.judged = Some(judged);
+            entry.read = Read::default();
+        }
+    }
+}
+
+/// Several requests at once: each for one use, and only those that were on the screen as a whole.
+impl Inbox {
+    pub(super) fn is_picking(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_picked && entry.is_waiting())
+    }
+
+    fn pick(&mut self, now: Now) {
+        if let Some(why) = self.obstacle(now) {
+            self.message = Some(why);
+            return;
+        }
+        let Some(entry) = self.selected_mut() else { return };
+        if entry.is_picked || entry.can_be_picked() {
+            entry.is_picked = !entry.is_picked;
+        } else {
+            let why = "It cannot be one of several: it is destructive, changed, or was not shown as a whole.";
+            self.message = Some(why.to_owned());
+        }
+    }
+
+    fn answer_picked(&mut self, is_approval: bool, now: Now) -> Effect {
+        if self.link != Link::Live || !self.is_ready(now.instant) {
+            self.message = self.obstacle(now);
+            return Effect::Nothing;
+        }
+        let (approval, scope) =
+            if is_approval { (Approval::Approve, Some(Scope::Once)) } else { (Approval::Deny, None) };
+        let mut verdicts = Vec::new();
+        for entry in &mut self.entries {
+            if std::mem::take(&mut entry.is_picked) && entry.can_be_picked() {
+                entry.state = EntryState::Answering;
+                verdicts.push(Verdict::plain(entry.id(), approval, scope));
+            }
+        }
+        Effect::Answer(verdicts)
+    }
+}
+
+/// Returns the places that numbers name. No number names all of them.
+fn part(text: &str, all: usize) -> Result<Option<BTreeSet<usize>>, String> {
+    let numbers = text.split([' ', ',']).filter(|word| !word.is_empty());
+    let place = |word: &str| match word.parse::<usize>() {
+        Ok(number) if (1..=all).contains(&number) => Ok(number - 1),
+        _ => Err(format!("`{}` is no number from 1 to {all}.", Escaped(word))),
+    };
+    let places = numbers.map(place).collect::<Result<BTreeSet<_>, _>>()?;
+    Ok((!places.is_empty() && places.len() < all).then_some(places))
 }
 
 /// The keys while a field is open.
@@ -191,13 +321,14 @@ impl Inbox {
             FieldKind::Denial => {
                 let feedback = if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
                 let feedback = feedback.map_err(|why| format!("Not sent: {why}."))?;
-                let (request, approval) = (field.request, Approval::Deny);
-                Ok(self.answer(Verdict { request, approval, scope: None, feedback }))
+                Ok(self.answer(Verdict { feedback, ..Verdict::plain(field.request, Approval::Deny, None) }))
             }
             FieldKind::Confirmation if text.eq_ignore_ascii_case(&field.code) => {
-                let (request, approval, scope) = (field.request, Approval::Approve, Some(Scope::Once));
-                Ok(self.answer(Verdict { request, approval, scope, feedback: None }))
+                let feedback = self.entry_mut(field.request).and_then(|entry| entry.words.clone());
+                let plain = Verdict::plain(field.request, Approval::Approve, Some(Scope::Once));
+                Ok(self.answer(Verdict { feedback, ..plain }))
             }
+            FieldKind::Words | FieldKind::Part | FieldKind::Change => self.note(field, text),
             FieldKind::Confirmation => Err(format!("That is not {}. The request still waits.", field.code)),
             FieldKind::Until => {
                 let end = moment(text, now.wall)?;

@@ -15,7 +15,7 @@ use super::{
     keys,
     press::{Effect, Now},
     screen::{self, Screen},
-    send::{NotAnswered, Person},
+    send::{Judged, NotAnswered, Person},
     view::{self, Title},
 };
 use crate::{
@@ -58,6 +58,8 @@ struct Watch {
     news: Receiver<Fed>,
     failed: Sender<NotAnswered>,
     failures: Receiver<NotAnswered>,
+    judged: Sender<Judged>,
+    judgements: Receiver<Judged>,
     clock: SystemClock,
 }
 
@@ -67,9 +69,10 @@ impl Watch {
         let (sender, news) = channel(BURST);
         thread::spawn(move || while sender.blocking_send(feed.next()).is_ok() {});
         let screen = Screen::enter().map_err(|why| Exit::failed(format_args!("the terminal cannot be used: {why}")))?;
-        let (failed, failures) = channel(BURST);
+        let ((failed, failures), (judged, judgements)) = (channel(BURST), channel(BURST));
         let (inbox, events) = (Inbox::new(), screen::events());
-        Ok(Watch { screen, inbox, person, events, news, failed, failures, clock: SystemClock::new() })
+        let clock = SystemClock::new();
+        Ok(Watch { screen, inbox, person, events, news, failed, failures, judged, judgements, clock })
     }
 
     async fn work(mut self) -> Result<Exit, Exit> {
@@ -89,6 +92,9 @@ impl Watch {
                     None => return Err(Exit::failed("the news of the engine have ended")),
                 },
                 Some((request, why)) = self.failures.recv() => self.inbox.not_answered(request, why),
+                Some((request, command, words)) = self.judgements.recv() => {
+                    self.inbox.judged(request, &command, words);
+                }
                 () = sleep_until(ready.map_or(tick, |ready| ready.min(tick))) => {}
             }
         }
@@ -121,7 +127,10 @@ impl Watch {
                 match self.inbox.press(key, self.now()?) {
                     Effect::Nothing => {}
                     Effect::Quit => return Ok(Some(Exit::Done)),
-                    Effect::Answer(verdict) => self.person.answer(verdict, self.failed.clone()),
+                    Effect::Answer(verdicts) => {
+                        verdicts.into_iter().for_each(|verdict| self.person.answer(verdict, self.failed.clone()));
+                    }
+                    Effect::Judge(request, command) => self.person.judge(request, command, self.judged.clone()),
                 }
             }
             next = match self.events.try_recv() {

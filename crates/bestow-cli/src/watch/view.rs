@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The lines of the help page.
-const HELP: [&str; 22] = [
+const HELP: [&str; 26] = [
     "Keys",
     "",
     "j  k  arrows   the next and the previous request",
@@ -29,6 +29,10 @@ const HELP: [&str; 22] = [
     "enter          shows the request alone, and closes it",
     "a              allows the request under the cursor",
     "d              denies it; words to the agent can be added",
+    "w              words to the agent that go with an approval",
+    "p              a part of several permissions, by their numbers",
+    "e              changes the command. The engine judges it before it can be allowed",
+    "x              selects several requests. Then a and d answer them for one use, and esc ends the selection",
     "1              allow once",
     "2              allow for this run of the agent",
     "3              allow until a time",
@@ -104,6 +108,7 @@ fn key_line(inbox: &Inbox, now: Instant) -> Line<'static> {
         (_, Some(entry)) if entry.has_ended() || inbox.link != Link::Live => "j/k move   ? help   q quit",
         (_, Some(entry)) if entry.state == EntryState::Answering => "sending …",
         (_, Some(_)) if !inbox.is_ready(now) => "just appeared: read it first   j/k move   ? help",
+        _ if inbox.is_picking() => "a allow the selected once   d deny them   x select   esc end the selection",
         (Page::List, Some(_)) => "a allow   d deny   1-4 how long   ? help   enter open   j/k move   q quit",
         (Page::Card, Some(_)) => "a allow   d deny   1-4 how long   ? help   space more   q back",
     };
@@ -188,7 +193,12 @@ fn draw_list(frame: &mut Frame<'_>, inbox: &Inbox, area: Rect, now: Timestamp) {
 /// Returns one line about a request.
 fn row(entry: &Entry, is_selected: bool, now: Timestamp, width: usize) -> Line<'static> {
     let request = entry.request();
-    let mark = if is_selected { ">" } else { " " };
+    let mark = match (is_selected, entry.is_picked) {
+        (true, false) => ">",
+        (true, true) => "»",
+        (false, true) => "*",
+        (false, false) => " ",
+    };
     let tier = request.action.as_ref().map(|action| action.tier);
     let end = match &entry.state {
         EntryState::Ended(how) => words::cut(how, width / 2),

@@ -2,35 +2,38 @@
 
 use memchr::memmem;
 
-use super::When;
-use crate::walk::{Arg, Place};
+use crate::{
+    place::Place,
+    programs::{When, has_form},
+    word::Word,
+};
 
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
-    words: &'a [Arg],
+    words: &'a [Word],
     /// The index of the `--` that ends the options.
     end_of_options: usize,
 }
 
 impl<'a> Words<'a> {
-    pub(crate) fn new(words: &'a [Arg]) -> Self {
-        let end_of_options = words.iter().position(|word| word.text == "--").unwrap_or(words.len());
+    pub(crate) fn new(words: &'a [Word]) -> Self {
+        let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
         Words { words, end_of_options }
     }
 
-    fn is_option(&self, index: usize, word: &Arg) -> bool {
-        index < self.end_of_options && word.text.starts_with('-') && word.text.len() > 1
+    fn is_option(&self, index: usize, word: &Word) -> bool {
+        index < self.end_of_options && word.text().starts_with('-') && word.text().len() > 1
     }
 
     fn options(&self) -> impl Iterator<Item = &'a str> {
-        self.words.iter().take(self.end_of_options).map(|word| word.text.as_str()).filter(|text| text.starts_with('-'))
+        self.words.iter().take(self.end_of_options).map(Word::text).filter(|text| text.starts_with('-'))
     }
 
     fn operands(&self, from: usize) -> impl Iterator<Item = &'a str> {
         let operands = self.words.iter().enumerate().skip(from);
         operands
             .filter(|(index, word)| !self.is_option(*index, word))
-            .map(|(_, word)| word.text.as_str())
+            .map(|(_, word)| word.text())
             .filter(|text| *text != "--")
     }
 
@@ -40,7 +43,7 @@ impl<'a> Words<'a> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
-                after_option = !word.text.contains('=');
+                after_option = !word.text().contains('=');
                 continue;
             }
             if let Some(end) = self.subcommand_at(index, subcommand) {
@@ -64,10 +67,10 @@ impl<'a> Words<'a> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
-                after_option = !word.text.contains('=');
+                after_option = !word.text().contains('=');
                 continue;
             }
-            if occurs(&word.text, list) {
+            if occurs(word.text(), list) {
                 return true;
             }
             if !std::mem::take(&mut after_option) {
@@ -84,10 +87,10 @@ impl<'a> Words<'a> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
-                after_option = !word.text.contains('=');
+                after_option = !word.text().contains('=');
                 continue;
             }
-            if word.text.len() >= 2 && names().any(|name| name.starts_with(word.text.as_str())) {
+            if word.text().len() >= 2 && names().any(|name| name.starts_with(word.text())) {
                 return true;
             }
             if !std::mem::take(&mut after_option) {
@@ -105,8 +108,8 @@ impl<'a> Words<'a> {
                 let word = self.words.get(at)?;
                 at += 1;
                 if self.is_option(at - 1, word) {
-                    after_option = !word.text.contains('=');
-                } else if names(&word.text, wanted) {
+                    after_option = !word.text().contains('=');
+                } else if has_form(word.text(), wanted) {
                     break;
                 } else if !std::mem::take(&mut after_option) {
                     return None;
@@ -127,10 +130,10 @@ impl<'a> Words<'a> {
             When::Flag(flags) => self.has_flag(flags),
             When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5))),
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
-            When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
-            When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text.contains(text))),
+            When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| has_form(operand, name))),
+            When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text().contains(text))),
             When::Line(question) => question(self.words, place),
-            When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
+            When::Later(text) => self.words.iter().skip(1).any(|word| word.text() == text),
         }
     }
 }
@@ -138,15 +141,6 @@ impl<'a> Words<'a> {
 /// Returns true if `list` may contain `word`: the word is a substring of the list, or the list contains a pattern.
 pub(crate) fn occurs(word: &str, list: &str) -> bool {
     memmem::find(list.as_bytes(), word.as_bytes()).is_some() || list.contains('*')
-}
-
-/// Returns true if `word` matches `pattern`. For example, `delete-*` matches any word with this prefix.
-fn names(word: &str, pattern: &str) -> bool {
-    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => word.ends_with(end),
-        (_, Some(start)) => word.starts_with(start),
-        _ => word == pattern,
-    }
 }
 
 /// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least

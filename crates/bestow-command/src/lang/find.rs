@@ -2,7 +2,7 @@
 
 use crate::{
     options::is_listed,
-    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+    word::{Fragment, Gaps, NON_EMPTY, UNKNOWN, Word},
 };
 use smol_str::format_smolstr;
 
@@ -23,25 +23,25 @@ pub(crate) fn takes_value(word: &str) -> bool {
 }
 
 /// Checks that every word of an expression is a test, or an action that only prints.
-pub(crate) fn check(rest: &[Arg]) -> Result<(), String> {
+pub(crate) fn check(rest: &[Word]) -> Result<(), String> {
     let mut words = rest.iter().peekable();
     let mut in_expression = false;
     // A glob may match no file and disappear. From there on, values and actions may have changed places.
     let mut may_shift = false;
     while let Some(word) = words.next() {
-        let text = word.text.as_str();
+        let text = word.text();
         if text.starts_with("-O") || is_listed(BARE, text) {
             in_expression |= !matches!(text, "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "-s");
         } else if is_listed(VALUED, text) {
             in_expression = true;
             let value = words.next().ok_or("a test without its value")?;
             // A match of the glob contains the dot of the pattern. No action contains a dot.
-            let names_action = value.glob && value.may_be_option() && !value.text.contains('.');
-            let shifted = may_shift && value.text.starts_with(['-', UNKNOWN, SOMETHING]);
-            if value.splits || value.open || names_action || shifted {
+            let names_action = value.is_pattern() && value.may_be_option() && !value.text().contains('.');
+            let shifted = may_shift && (value.text().starts_with('-') || value.starts_unknown());
+            if value.may_split() || value.is_open() || names_action || shifted {
                 return Err("an expansion may turn into an action".into());
             }
-            may_shift |= value.glob;
+            may_shift |= value.is_pattern();
         } else if in_expression || text.starts_with('-') {
             let short: String = text.chars().take(24).filter(|c| !c.is_control()).collect();
             return Err(format!("`{short}` is not a test that only reads"));
@@ -53,36 +53,35 @@ pub(crate) fn check(rest: &[Arg]) -> Result<(), String> {
 }
 
 /// Returns the commands that an expression runs.
-pub(crate) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
+pub(crate) fn commands(rest: &[Word]) -> Vec<Vec<Word>> {
     let mut commands = Vec::new();
     let mut words = rest.iter();
-    while words.by_ref().any(|word| is_listed(RUNNING, &word.text)) {
-        let command: Vec<Arg> =
-            words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+    while words.by_ref().any(|word| is_listed(RUNNING, word.text())) {
+        let command: Vec<Word> = words.by_ref().take_while(|word| !matches!(word.text(), ";" | "+")).cloned().collect();
         commands.push(command);
     }
     commands
 }
 
 /// Returns the directories that `find` searches.
-pub(crate) fn roots(rest: &[Arg]) -> Vec<&Arg> {
-    let is_root = |word: &&Arg| !word.text.starts_with(['-', '(', '!']);
+pub(crate) fn roots(rest: &[Word]) -> Vec<&Word> {
+    let is_root = |word: &&Word| !word.text().starts_with(['-', '(', '!']);
     rest.iter()
-        .skip_while(|word| matches!(word.text.as_str(), "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "--"))
+        .skip_while(|word| matches!(word.text(), "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "--"))
         .take_while(is_root)
         .collect()
 }
 
 /// Returns true if an expression selects among the files that it finds.
-pub(crate) fn is_selective(rest: &[Arg]) -> bool {
+pub(crate) fn is_selective(rest: &[Word]) -> bool {
     const CHOOSING: &str = "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid \
         -gid -inum -samefile -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used \
         -maxdepth";
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        if is_listed(CHOOSING, &word.text) {
-            let value = words.clone().next().map(|value| value.text.as_str()).unwrap_or_default();
-            if word.text == "-maxdepth" || !matches!(value, "*" | ".*" | "/*" | "*/*") {
+        if is_listed(CHOOSING, word.text()) {
+            let value = words.clone().next().map(Word::text).unwrap_or_default();
+            if word.text() == "-maxdepth" || !matches!(value, "*" | ".*" | "/*" | "*/*") {
                 return true;
             }
         }
@@ -91,44 +90,40 @@ pub(crate) fn is_selective(rest: &[Arg]) -> bool {
 }
 
 /// Returns the arguments of a command that runs on the results: the directories themselves, or a path below them.
-pub(crate) fn found(rest: &[Arg]) -> Vec<Arg> {
+pub(crate) fn found(rest: &[Word]) -> Vec<Word> {
     let selective = is_selective(rest);
-    let below = |root: &Arg| {
-        let text = match root.text.as_str() {
+    let below = |root: &Word| {
+        let text = match root.text() {
             // Every file below the root of the disk, or below a home.
-            root if selective && (root == "/" || root == HOME.to_string()) => format!("{root}/**"),
-            root if selective => format!("{root}/{SOMETHING}"),
-            root if root.starts_with(['/', HOME]) => format!("{}/**", root.trim_end_matches('/')),
+            root if selective && (root == "/" || root.fragments().eq([Fragment::Home])) => format!("{root}/**"),
+            root if selective => format!("{root}/{NON_EMPTY}"),
+            root if root.is_rooted() => format!("{}/**", root.trim_end_matches('/')),
             root => root.to_owned(),
         };
-        Arg { text: text.into(), known: Known::Partly, ..root.clone() }
+        root.partly(text)
     };
     let roots = roots(rest);
     if roots.is_empty() {
-        let text = if selective { format_smolstr!("./{SOMETHING}") } else { ".".into() };
-        return vec![Arg { text, known: Known::Partly, ..Arg::default() }];
+        let text = if selective { format_smolstr!("./{NON_EMPTY}") } else { ".".into() };
+        return vec![Word::default().partly(text)];
     }
     roots.into_iter().map(below).collect()
 }
 
 /// Returns the results of `fd`. With a pattern that matches every name, these are all files below the given
 /// directories.
-pub(crate) fn found_by_name(rest: &[Arg]) -> Vec<Arg> {
+pub(crate) fn found_by_name(rest: &[Word]) -> Vec<Word> {
     let chooses =
-        |word: &Arg| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text.starts_with(one));
-    let stop = |word: &&Arg| !matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
-    let own: Vec<&Arg> = rest.iter().take_while(stop).collect();
-    let everything = own.iter().any(|word| matches!(word.text.as_str(), "." | "" | ".*" | "^"))
-        && !own.iter().any(|word| chooses(word));
-    let roots = own.into_iter().filter(|word| everything && word.text.starts_with(['/', HOME]));
-    let below = |root: &Arg| Arg {
-        text: format!("{}/**", root.text.trim_end_matches('/')).into(),
-        known: Known::Partly,
-        ..root.clone()
-    };
-    let found: Vec<Arg> = roots.map(below).collect();
+        |word: &Word| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text().starts_with(one));
+    let stop = |word: &&Word| !matches!(word.text(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let own: Vec<&Word> = rest.iter().take_while(stop).collect();
+    let everything =
+        own.iter().any(|word| matches!(word.text(), "." | "" | ".*" | "^")) && !own.iter().any(|word| chooses(word));
+    let roots = own.into_iter().filter(|word| everything && word.text().is_rooted());
+    let below = |root: &Word| root.partly(format!("{}/**", root.text().trim_end_matches('/')));
+    let found: Vec<Word> = roots.map(below).collect();
     if found.is_empty() {
-        return vec![Arg { text: format!("./{UNKNOWN}").into(), known: Known::Partly, ..Arg::default() }];
+        return vec![Word::default().partly(format!("./{UNKNOWN}"))];
     }
     found
 }

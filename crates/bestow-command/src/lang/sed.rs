@@ -7,6 +7,9 @@ pub(crate) type Doubt = &'static str;
 /// The limit in bytes up to which a script that was not understood is searched.
 const MAX_GUESSED: usize = 4096;
 
+/// The text in the place of an escaped delimiter, while a command is split at its delimiters.
+const ESCAPED: &str = "\u{fffd}";
+
 /// Returns the commands that a script runs with `e` and with `s/…/…/e`, as far as its text shows them.
 pub(crate) fn executed(script: &str) -> Vec<String> {
     let read = Script::read(script);
@@ -27,11 +30,11 @@ pub(crate) fn executed(script: &str) -> Vec<String> {
     let by_flag = script.match_indices('s').filter_map(|(at, _)| {
         let mut parts = script.get(at + 1..)?.chars();
         let sign = parts.next().filter(char::is_ascii_punctuation)?;
-        let rest = parts.as_str().replace(&format!("\\{sign}"), "\u{1}");
+        let rest = parts.as_str().replace(&format!("\\{sign}"), ESCAPED);
         let parts: Vec<&str> = rest.splitn(3, sign).collect();
         let [_, replacement, flags] = parts.as_slice() else { return None };
         let flags: String = flags.chars().take_while(char::is_ascii_alphanumeric).collect();
-        flags.contains('e').then(|| replacement.replace('\u{1}', &sign.to_string()))
+        flags.contains('e').then(|| replacement.replace(ESCAPED, &sign.to_string()))
     });
     by_command.map(str::to_owned).take(16).chain(by_flag.take(16)).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     options::{Options, Reading},
-    walk::Arg,
+    word::Word,
 };
 
 const SED: &str = "-n -r -E -s -u -z -i? -l: -e: -f: --expression: --file: --in-place? --line-length: --quiet --silent \
@@ -12,17 +12,17 @@ const AWK: &str = "-F: -v: -f: -e: -l: -i: --field-separator: --assign: --file: 
 
 /// Returns the words that hold a program: the values of `-e`, or otherwise the first operand. If an option is not
 /// listed, every word that is not an option is returned.
-pub(crate) fn scripts(name: &str, rest: &[Arg]) -> Vec<Arg> {
+pub(crate) fn scripts(name: &str, rest: &[Word]) -> Vec<Word> {
     let flags = if name == "sed" { SED } else { AWK };
     let reading = Reading { flags, stop_at_operand: name != "sed", inert: true };
     let Ok(options) = Options::read(rest, reading) else {
-        return rest.iter().filter(|word| !word.text.starts_with('-')).cloned().collect();
+        return rest.iter().filter(|word| !word.text().starts_with('-')).cloned().collect();
     };
-    let span = rest.first().map(|word| word.span).unwrap_or_default();
+    let span = rest.first().map(|word| word.span()).unwrap_or_default();
     let is_given = |name: &str| matches!(name, "-e" | "--expression" | "--source");
     let is_named = |name: &str| matches!(name, "-f" | "--file");
     let values = options.given.iter().filter(|(name, _)| is_given(name)).filter_map(|(_, value)| value.clone());
-    let mut scripts: Vec<Arg> = values.map(|text| Arg::literal(text, span)).collect();
+    let mut scripts: Vec<Word> = values.map(|text| Word::literal(text, span)).collect();
     if !options.given.iter().any(|(name, _)| is_given(name) || is_named(name)) {
         scripts.extend(options.operands.first().copied().cloned());
     }

@@ -2,8 +2,10 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Operand, exact};
-use crate::walk::{Arg, HOME};
+use crate::{
+    needs::operand::{Operand, exact},
+    word::{Gaps, Word},
+};
 
 /// Options that take a directory to work in.
 const OPTIONS: [&str; 8] =
@@ -14,7 +16,7 @@ const MAX_TOLD: usize = 64;
 
 /// Returns the directories that the options name, each by itself and joined to the one before. Returns `None` if there
 /// are too many.
-pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
+pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
     let mut all: Vec<SmolStr> = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -22,7 +24,7 @@ pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
         if all.len() >= MAX_TOLD {
             return None;
         }
-        let joined = all.last().filter(|_| !directory.starts_with(['/', HOME]));
+        let joined = all.last().filter(|_| !directory.is_rooted());
         let joined = joined.map(|before| format_smolstr!("{before}/{directory}"));
         all.push(directory);
         all.extend(joined);
@@ -31,8 +33,8 @@ pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
 }
 
 /// Returns the directory that the word or the next word names.
-fn value<'a>(word: &Arg, behind: &mut impl Iterator<Item = &'a Arg>) -> Option<SmolStr> {
-    let text = word.text.as_str();
+fn value<'a>(word: &Word, behind: &mut impl Iterator<Item = &'a Word>) -> Option<SmolStr> {
+    let text = word.text();
     if OPTIONS.contains(&text) {
         return exact(behind.next()?);
     }
@@ -43,6 +45,6 @@ fn value<'a>(word: &Arg, behind: &mut impl Iterator<Item = &'a Arg>) -> Option<S
 
 /// Returns the operand relative to `directory`, or `None` if the operand is not relative.
 pub(super) fn below(directory: &SmolStr, operand: &Operand) -> Option<Operand> {
-    let is_relative = !operand.text.starts_with(['/', HOME, '~']);
+    let is_relative = !operand.text.is_rooted() && !operand.text.starts_with('~');
     is_relative.then(|| Operand { text: format_smolstr!("{directory}/{}", operand.text), ..operand.clone() })
 }

@@ -12,12 +12,12 @@ use smol_str::SmolStr;
 #[cfg(test)]
 pub(crate) use table::subcommands;
 
-use super::{exact, roles};
 use crate::{
-    judge::{self, basename},
+    evaluator::{self, Evaluation},
+    needs::{operand::exact, roles},
     safe,
-    values::Named,
-    walk::{Arg, HOME, SOMETHING, UNKNOWN, Walker},
+    values::{Named, base_name},
+    word::{Gaps, Word},
 };
 
 /// The limit of names of network programs in a list of words in which any word may begin a command.
@@ -32,12 +32,12 @@ enum Need {
     Network,
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Records the network access of running `args`.
-    pub(super) fn name_network(&mut self, args: &[Arg]) {
+    pub(super) fn name_network(&mut self, args: &[Word]) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(&program.text);
-        let certain = !self.overheard.is_guessing();
+        let name = base_name(program.text());
+        let certain = !self.shell.invocations.is_speculating();
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
         match need(name, args) {
@@ -48,9 +48,9 @@ impl Walker<'_> {
             Need::Unsaid => self.reach(None, false),
             Need::Network => match hosts::named(name, rest) {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
-                None => self.uses.lose(),
+                None => self.shell.uses.lose(),
             },
-            Need::Nothing if roles::only_says(name) || judge::wraps(name) || table::keeps(name, rest) => {}
+            Need::Nothing if roles::only_says(name) || evaluator::wraps(name) || table::keeps(name, rest) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
                 if !heard.is_empty() && !self.only_reads(args) {
@@ -61,10 +61,10 @@ impl Walker<'_> {
     }
 
     /// Records uncertain network access if a command that needs the network may begin at any of `words`.
-    pub(crate) fn hear_network(&mut self, words: &[Arg]) {
+    pub(crate) fn hear_network(&mut self, words: &[Word]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
-            let name = table::plain_name(basename(&word.text));
+            let name = table::plain_name(base_name(word.text()));
             if !table::may_need(name) {
                 continue;
             }
@@ -77,39 +77,39 @@ impl Walker<'_> {
     }
 
     /// Records the hosts that words name, for any program that reads them.
-    pub(crate) fn hear_hosts(&mut self, words: &[Arg]) {
+    pub(crate) fn hear_hosts(&mut self, words: &[Word]) {
         hosts::heard("", words).into_iter().for_each(|host| self.reach(host, false));
     }
 
     /// Records the host that a variable names. A program with network access may contact it.
-    pub(crate) fn hear_variable(&mut self, name: &str, value: &Arg) {
+    pub(crate) fn hear_variable(&mut self, name: &str, value: &Word) {
         let Some(host) = exact(value).and_then(|text| hosts::in_variable(name, &text)) else { return };
         if hosts::leads_elsewhere(name) {
             self.reach(Some(host), false);
         } else {
-            self.uses.told_host(host);
+            self.shell.uses.told_host(host);
         }
     }
 
     /// Records access to a host. `None` stands for an unknown host.
     pub(crate) fn reach(&mut self, host: Option<SmolStr>, certain: bool) {
-        self.uses.push(Named::Network { host, certain });
+        self.shell.uses.push(Named::Network { host, certain });
     }
 }
 
 /// Returns true for a program whose name is unknown. `name` is its last component.
-fn is_open(program: &Arg, name: &str) -> bool {
-    program.glob || program.open || name.contains([UNKNOWN, SOMETHING, HOME])
+fn is_open(program: &Word, name: &str) -> bool {
+    program.is_pattern() || program.is_open() || name.has_gap()
 }
 
 /// Returns the need of `args`, whose program is called `name`.
-fn need(name: &str, args: &[Arg]) -> Need {
+fn need(name: &str, args: &[Word]) -> Need {
     if !table::may_need(name) {
         return Need::Nothing;
     }
     // Some programs accept `+` and a toolchain version before all other words.
     let rest = match args.get(1..).unwrap_or_default() {
-        [version, rest @ ..] if version.text.starts_with('+') => rest,
+        [version, rest @ ..] if version.text().starts_with('+') => rest,
         rest => rest,
     };
     let needs = safe::asks_network(name, rest) || table::needs(name, rest);
@@ -121,9 +121,9 @@ fn need(name: &str, args: &[Arg]) -> Need {
 }
 
 /// Returns true for a single word that asks for help or a version. For a program without subcommands, `help` is a host.
-fn is_help(name: &str, rest: &[Arg]) -> bool {
+fn is_help(name: &str, rest: &[Word]) -> bool {
     let [word] = rest else { return false };
-    match word.text.as_str() {
+    match word.text() {
         "--version" | "--help" | "-V" | "-h" | "--manual" => true,
         "help" => table::has_subcommands(name),
         _ => false,
@@ -131,12 +131,12 @@ fn is_help(name: &str, rest: &[Arg]) -> bool {
 }
 
 /// Returns true if the word at the position of the subcommand is not written out.
-fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
+fn is_subcommand_unsaid(rest: &[Word]) -> bool {
     let mut after_option = false;
     let mut last = None;
     for word in rest {
-        if word.text.starts_with('-') && word.text.len() > 1 {
-            after_option = !word.text.contains('=');
+        if word.text().starts_with('-') && word.text().len() > 1 {
+            after_option = !word.text().contains('=');
             continue;
         }
         last = Some(word);

@@ -1,203 +1,36 @@
 //! Known programs and their use of the files that their words name.
 
 mod git;
+mod words;
 
-use std::sync::LazyLock;
-
-use foldhash::HashMap;
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Operand, directories, exact, path};
+use crate::needs::operand::path;
+use crate::needs::roles::words::{Given, Text, Words};
 use crate::{
-    judge::{self, basename},
+    evaluator,
     lang::sed,
-    options::is_listed,
-    values::{Access, Below},
-    walk::{Arg, HOME, SOMETHING, UNKNOWN},
+    needs::{
+        directories,
+        operand::{Operand, exact},
+        roles::words::{copied, everything_if, is_short_for},
+    },
+    programs::{self, Role},
+    values::{Access, Below, base_name},
+    word::{Gaps, Word},
 };
 
-/// The use that a program makes of its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    /// Reads all operands.
-    Reads,
-    /// Reads all operands except the first, which is a pattern, unless an option gives the pattern.
-    Searches,
-    /// Reads the names of all files below the operands.
-    Lists,
-    /// Reads all operands, with everything below them if an option requests it.
-    Compares,
-    /// Writes all operands.
-    Writes,
-    /// Writes all operands except the first, which is not a path.
-    Changes,
-    /// Reads all operands except the last, and writes the last.
-    Copies,
-    /// Removes all operands except the last, and writes the last.
-    Moves,
-}
-
-/// Rows of a role, its programs, and the options of these programs that take a value.
-const ROLES: &[(Role, &[&str], &str)] = &[
-    (
-        Role::Reads,
-        &[
-            "b2sum",
-            "base32",
-            "base64",
-            "bat",
-            "batcat",
-            "bzcat",
-            "cat",
-            "gcat",
-            "gzcat",
-            "lzcat",
-            "zstdcat",
-            "md5",
-            "shasum",
-            "cksum",
-            "cmp",
-            "comm",
-            "cut",
-            "diff3",
-            "expand",
-            "file",
-            "fold",
-            "fmt",
-            "head",
-            "hexdump",
-            "hd",
-            "join",
-            "less",
-            "md5sum",
-            "more",
-            "nl",
-            "od",
-            "paste",
-            "pr",
-            "rev",
-            "sha1sum",
-            "sha224sum",
-            "sha256sum",
-            "sha384sum",
-            "sha512sum",
-            "source",
-            ".",
-            "strings",
-            "sum",
-            "tac",
-            "tail",
-            "tsort",
-            "unexpand",
-            "uniq",
-            "wc",
-            "xxd",
-            "xzcat",
-            "zcat",
-            "zless",
-            "zmore",
-        ],
-        "-n -c -k -t -d -f -w -s -l -S -T -b -N -j -A -I --lines --bytes --key --field-separator --delimiter --fields \
-         --width --skip --length --buffer-size --characters --format --printf --time-style --color --sort --indent",
-    ),
-    (
-        Role::Searches,
-        &["egrep", "fgrep", "ggrep", "grep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
-        "-A -B -C -m -e -f -d -D --include --exclude --exclude-dir --exclude-from --max-count --context \
-         --after-context --before-context --regexp --file --color --colour --label --binary-files --directories \
-         --devices",
-    ),
-    (
-        Role::Searches,
-        &["ack", "ag", "rg"],
-        "-A -B -C -m -g -G -t -T -e -f -E -j -M -r -d --glob --iglob --type --type-not --context --after-context \
-         --before-context --regexp --file --max-count --max-depth --color --colors --sort --encoding --replace \
-         --threads",
-    ),
-    (Role::Searches, &["awk", "gawk", "mawk"], "-F -v -f -e -l --field-separator --assign --file --source --load"),
-    (Role::Searches, &["sed"], "-e -f -l --expression --file --line-length"),
-    (Role::Searches, &["perl"], "-e -E -I -M -m -F"),
-    (
-        Role::Searches,
-        &["jq", "yq"],
-        "-f -L -o -p --from-file --arg --argjson --slurpfile --rawfile --indent --tab --expression",
-    ),
-    (
-        Role::Reads,
-        &["gsort", "sort"],
-        "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory",
-    ),
-    (Role::Compares, &["diff", "sdiff", "colordiff"], "-U -C -I -x -X -W -F --unified --context --exclude --width"),
-    (
-        Role::Lists,
-        &["du", "ls", "readlink", "realpath", "stat", "tree"],
-        "-L -I -P -d -c -t -w -T --max-depth --exclude --format --printf --time-style --color --sort --indent --width",
-    ),
-    (
-        Role::Writes,
-        &["mkdir", "mkfifo", "rm", "rmdir", "shred", "tee", "unlink"],
-        "-m -n -s --mode --iterations --size",
-    ),
-    (Role::Writes, &["touch", "truncate"], "-d -r -t -s --date --reference --size"),
-    (Role::Changes, &["chgrp", "chmod", "chown", "setfacl"], "--reference -m -x -M -X --from"),
-    (
-        Role::Copies,
-        &["rsync", "scp"],
-        "-e -f -B -T -M -P -i -l -o -F -S -J -c --rsh --filter --exclude --include --exclude-from --include-from \
-         --files-from --port --rsync-path --bwlimit --chmod --chown --max-size --min-size --timeout --log-file \
-         --log-file-format --write-batch --only-write-batch --read-batch --backup-dir --partial-dir --temp-dir \
-         --compare-dest --copy-dest --link-dest --password-file --out-format --iconv --block-size --max-delete \
-         --suffix",
-    ),
-    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
-    (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
-];
-
-/// Rows of programs, their options that name a file to write, and their options that name a file to read.
-const FILES: &[(&[&str], &str, &str)] = &[
-    (&["gsort", "sort"], "-o --output", "--files0-from --random-source"),
-    (
-        &["rsync"],
-        "--log-file --write-batch --only-write-batch --backup-dir --partial-dir --temp-dir -T",
-        "--files-from --exclude-from --include-from --password-file --read-batch --compare-dest --copy-dest \
-         --link-dest",
-    ),
-    (
-        &["curl"],
-        "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl",
-        "-T --upload-file -K --config -E --cert --key --cacert --etag-compare --hsts --alt-svc --netrc-file -b \
-         --cookie",
-    ),
-    (
-        &["wget"],
-        "-o --output-file -a --append-output --save-cookies --warc-file --hsts-file --rejected-log",
-        "-i --input-file --post-file --body-file --load-cookies --hsts-file --ca-certificate --certificate \
-         --private-key",
-    ),
-];
-
-/// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
-fn is_directory(option: &str, names: &str) -> bool {
-    names.split(' ').any(|name| name.ends_with("-dir") && (name == option || is_short_for(option, name)))
-}
-
 /// Returns true if the program reads further options from its input. The files that these options name are unknown.
-pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
-        words.values_of("-K --config").any(|value| judge::is_input(&value.arg().text))
+        words.values_of("-K --config").any(|value| evaluator::is_input(value.arg().text()))
     }
 }
 
-/// Options that are complete although they are prefixes of other options.
-const WHOLE: &[&str] = &["--backup", "--compress", "--delete", "--head", "--netrc", "--partial"];
-
 /// Returns true for a program whose words are texts and not paths.
 pub(super) fn only_says(name: &str) -> bool {
-    matches!(
-        name,
-        "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "date" | "expr" | "kill"
-    )
+    programs::find(name).is_some_and(|program| program.only_says)
 }
 
 /// Returns true if the roles describe the use that `name` makes of its words.
@@ -219,54 +52,21 @@ pub(super) fn reads_operands(name: &str) -> bool {
 /// Returns true if `name` is known to show no content of the files that its operands name.
 pub(super) fn opens_nothing(name: &str) -> bool {
     let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
-    let others = matches!(
-        name,
-        "bc" | "df"
-            | "dir"
-            | "duf"
-            | "dust"
-            | "eza"
-            | "exa"
-            | "fd"
-            | "fdfind"
-            | "find"
-            | "fzf"
-            | "getcap"
-            | "getfacl"
-            | "getfattr"
-            | "gfind"
-            | "gls"
-            | "gmake"
-            | "gstat"
-            | "just"
-            | "locate"
-            | "lsattr"
-            | "lsd"
-            | "make"
-            | "mlocate"
-            | "namei"
-            | "plocate"
-            | "sk"
-            | "task"
-            | "tr"
-            | "ts"
-            | "vdir"
-    );
-    only_says(name) || lists || others
+    lists || programs::find(name).is_some_and(|program| program.only_says || program.opens_nothing)
 }
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
-    let is_unknown = |value: &str| value.contains([UNKNOWN, SOMETHING]);
+pub(super) fn hides_a_file(name: &str, arg: &Word) -> bool {
+    let is_unknown = |value: &str| value.has_unknown();
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
     if name != "date" && only_says(name) || matches!(name, "test" | "[") {
         return false;
     }
-    match arg.text.split_once('=').filter(|(option, _)| option.starts_with("--")) {
+    match arg.text().split_once('=').filter(|(option, _)| option.starts_with("--")) {
         Some((option, value)) => is_file(option) && is_unknown(value),
         None => {
             let takes_file = name == "date" || name.ends_with("grep");
-            let letters = arg.text.strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
+            let letters = arg.text().strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
             // After one of these letters, the rest of the word is another value.
             let has_file = |(before, value): (&str, &str)| {
                 !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && is_unknown(value)
@@ -278,12 +78,12 @@ pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in
 /// some uses.
-pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
+pub(super) fn reads_unknown(name: &str, rest: &[Word], is_unknown: impl Fn(&Word) -> bool) -> bool {
     match name {
         "man" => rest.iter().any(is_unknown),
         "date" => {
-            let files = |pair: &[Arg]| match pair {
-                [option, file] => is_date_file(option.text.as_str()) && is_unknown(file),
+            let files = |pair: &[Word]| match pair {
+                [option, file] => is_date_file(option.text()) && is_unknown(file),
                 _ => false,
             };
             rest.windows(2).any(files)
@@ -299,24 +99,14 @@ fn is_date_file(text: &str) -> bool {
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
 }
 
-/// Returns true if the option is one of `names` or a prefix of one.
-fn is_short_for(option: &str, names: &str) -> bool {
-    option.len() > 2 && option.starts_with("--") && names.split(' ').any(|name| name.starts_with(option))
-}
-
 fn role_of(name: &str) -> Option<(Role, &'static str)> {
-    BY_PROGRAM.get(name).copied()
+    let files = programs::find(name)?.files?;
+    files.role.map(|role| (role, files.valued))
 }
-
-/// The roles by program.
-static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyLock::new(|| {
-    let rows = ROLES.iter();
-    rows.flat_map(|(role, programs, values)| programs.iter().map(|program| (*program, (*role, *values)))).collect()
-});
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
-pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
+pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
         "docker" | "podman" | "nerdctl" => return mounted(rest),
@@ -352,174 +142,6 @@ pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
     named
 }
 
-fn everything_if(all: bool) -> Below {
-    if all { Below::Everything } else { Below::Nothing }
-}
-
-/// The operands and options of a command line.
-struct Words<'a> {
-    operands: Vec<&'a Arg>,
-    options: Vec<Given<'a>>,
-}
-
-/// An option and its value, if it has one.
-struct Given<'a> {
-    name: SmolStr,
-    value: Option<Text<'a>>,
-}
-
-/// The value of an option: a separate word or the end of one.
-enum Text<'a> {
-    Word(&'a Arg),
-    End(Box<Arg>),
-}
-
-impl Text<'_> {
-    /// Creates a value from the text after the option name in the same word.
-    fn end(word: &Arg, text: &str) -> Self {
-        Text::End(Box::new(Arg { text: text.into(), ..word.clone() }))
-    }
-
-    fn arg(&self) -> &Arg {
-        match self {
-            Text::Word(arg) => arg,
-            Text::End(arg) => arg,
-        }
-    }
-
-    fn text(&self) -> Option<SmolStr> {
-        exact(self.arg())
-    }
-
-    fn path(&self, access: Access) -> Option<Operand> {
-        path(self.arg(), access, Below::Nothing)
-    }
-}
-
-/// Returns true if the option is one of `names`, or an abbreviated long option among them.
-fn means(option: &str, names: &str) -> bool {
-    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names)
-}
-
-impl<'a> Words<'a> {
-    /// Parses words into operands and options. `values` lists the options that take a value.
-    fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
-        let mut words = Words { operands: Vec::new(), options: Vec::new() };
-        let takes = |name: &str| is_listed(values, name);
-        let mut args = rest.iter();
-        while let Some(arg) = args.next() {
-            let text = arg.text.as_str();
-            if text == "--" {
-                words.operands.extend(args);
-                break;
-            }
-            if !text.starts_with('-') || text == "-" {
-                words.operands.push(arg);
-                continue;
-            }
-            match text.split_once('=').filter(|_| text.starts_with("--")) {
-                Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
-                None if takes(text) => words.give(text, args.next().map(Text::Word)),
-                // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
-                // operand.
-                None if means(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
-                None if text.starts_with("--") => words.give(text, None),
-                None => words.read_letters(arg, &takes, &mut args),
-            }
-        }
-        words
-    }
-
-    fn give(&mut self, name: &str, value: Option<Text<'a>>) {
-        self.options.push(Given { name: name.into(), value });
-    }
-
-    /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
-    /// value.
-    fn read_letters(&mut self, arg: &'a Arg, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
-        let text = arg.text.as_str();
-        let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
-        let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
-        if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
-            self.give(flags, None);
-        }
-        let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
-        let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::end(arg, rest)));
-        self.give(&format!("-{letter}"), value);
-    }
-
-    fn has(&self, names: &str) -> bool {
-        self.options.iter().any(|given| means(&given.name, names))
-    }
-
-    /// Returns the files that options of `name` read and write.
-    fn files_of(&self, name: &str) -> Vec<Operand> {
-        let Some((_, writes, reads)) = FILES.iter().find(|(names, ..)| names.contains(&name)) else {
-            return Vec::new();
-        };
-        let named = |names: &'static str, access| {
-            let given = self.options.iter().filter(move |given| means(&given.name, names));
-            // A directory is used with the files inside it.
-            let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
-            given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
-        };
-        named(writes, Access::Write).chain(named(reads, Access::Read)).collect()
-    }
-
-    /// Returns true if the program also reads the targets of links below its operands.
-    fn follows(&self, name: &str) -> bool {
-        match name {
-            "rg" => self.has("-L --follow") || self.has_letter('L'),
-            "ag" | "ack" => self.has("-f --follow") || self.has_letter('f'),
-            "tar" | "bsdtar" => self.has("--dereference") || self.has_letter('h'),
-            "rsync" => {
-                self.has_letter('L')
-                    || self.has_letter('k')
-                    || self.has("--copy-links --copy-dirlinks --copy-unsafe-links")
-            }
-            "cp" => self.has_letter('L') || self.has("--dereference"),
-            name if name.ends_with("grep") => self.has_letter('R') || self.has("--dereference-recursive"),
-            _ => false,
-        }
-    }
-
-    /// Returns true if one of the joined short options is this letter.
-    fn has_letter(&self, letter: char) -> bool {
-        self.options.iter().any(|given| !given.name.starts_with("--") && given.name.contains(letter))
-    }
-
-    fn values_of(&self, names: &str) -> impl Iterator<Item = &Text<'a>> {
-        let given = self.options.iter().filter(move |given| means(&given.name, names));
-        given.filter_map(|given| given.value.as_ref())
-    }
-
-    fn is_recursive(&self) -> bool {
-        self.has_letter('r') || self.has_letter('R') || self.has_long("--recursive")
-    }
-
-    /// Returns true if one of these long options is given, perhaps abbreviated.
-    fn has_long(&self, names: &str) -> bool {
-        self.options.iter().any(|given| is_short_for(&given.name, names))
-    }
-
-    /// Returns true if an option of `grep` requests to read directories with everything below them.
-    fn recurses_into_directories(&self) -> bool {
-        let recurses = |value: &Option<Text<'a>>| {
-            value.as_ref().and_then(Text::text).is_none_or(|how| "recurse".starts_with(how.as_str()))
-        };
-        let mut options = self.options.iter();
-        options.any(|given| match given.name.as_str() {
-            "-d" => recurses(&given.value),
-            name if is_short_for(name, "--directories") => recurses(&given.value),
-            name => is_short_for(name, "--dereference-recursive"),
-        })
-    }
-
-    fn named(&self, access: Access, below: Below) -> Vec<Operand> {
-        self.operands.iter().filter_map(|arg| path(arg, access, below)).collect()
-    }
-}
-
 /// Returns the files of `grep pattern file…`, `sed script file…` and similar commands. `sed -i` writes the files
 /// that it reads.
 fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
@@ -549,7 +171,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
 }
 
 /// Returns the files that a program of `sed` reads and writes.
-fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
+fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
     let given = words.values_of("-e --expression").filter_map(Text::text);
     let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
     let used = |effect: sed::Effect<'_>| {
@@ -584,80 +206,18 @@ fn changed(words: &Words<'_>) -> Vec<Operand> {
     words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, all)).collect()
 }
 
-/// Uses all operands except the last with `access`. Writes the last operand, or the directory that an option names.
-fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
-    let directory: Vec<_> = words.values_of("-t --target-directory").filter_map(Text::text).collect();
-    if name == "install" && (words.has_letter('d') || words.has("--directory")) {
-        return words.named(Access::Write, Below::Nothing);
-    }
-    let (last, sources) = match words.operands.split_last() {
-        Some((last, sources)) if directory.is_empty() => (Some(last), sources),
-        _ => (None, words.operands.as_slice()),
-    };
-    let all = access == Access::Write || words.is_recursive() || words.has_letter('a') || words.has("--archive");
-    let read = everything_if(all).followed_if(words.follows(name));
-    let all = everything_if(all);
-    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, read)).collect();
-    // A hard link makes the file writable under another name.
-    let links = match name {
-        "ln" => !words.has_letter('s') && !words.has("--symbolic"),
-        "cp" => words.has_letter('l') || words.has("--link"),
-        _ => false,
-    };
-    if links {
-        let linked = if sources.is_empty() { words.operands.as_slice() } else { sources };
-        named.extend(linked.iter().filter_map(|arg| path(arg, Access::Write, all)));
-    }
-    // A single operand of `ln` is the target of a link in the working directory.
-    let into: Vec<SmolStr> = match last {
-        Some(last) if sources.is_empty() => {
-            named.extend(path(last, Access::Read, Below::Nothing));
-            vec![".".into()]
-        }
-        Some(last) => exact(last).into_iter().collect(),
-        None => directory.clone(),
-    };
-    // The written files have the names of the files in a source, or unknown names.
-    let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
-    let is_open = |source: &&&Arg| match exact(source) {
-        Some(text) if name == "rsync" => text.ends_with('/') || basename(&text) == ".",
-        Some(text) => matches!(basename(&text), "." | ".."),
-        None => true,
-    };
-    let is_open = all == Below::Everything && is_whole || sources.iter().any(|source| is_open(&source));
-    let is_directory = |into: &str| !directory.is_empty() || sources.len() != 1 || into.ends_with(['/', '.']);
-    for into in &into {
-        // If the target is a directory, the file is written inside it. The type of the target is not known yet.
-        let inside = sources.iter().filter(|_| !is_whole).filter_map(|source| {
-            let source = exact(source)?;
-            Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
-        });
-        let certain = is_directory(into);
-        named.extend(inside.map(|text| Operand { certain, ..Operand::certain(Access::Write, text, all) }));
-        if is_open {
-            named.push(Operand::certain(Access::Write, into.clone(), Below::Everything));
-        } else if !certain || is_whole {
-            named.push(Operand::certain(Access::Write, into.clone(), Below::Nothing));
-        }
-    }
-    if let Some(last) = last.filter(|last| exact(last).is_none()) {
-        named.extend(path(last, Access::Write, Below::Names));
-    }
-    named
-}
-
 /// Returns the host directories that are mounted in a container. The container writes them unless the mount is
 /// read-only.
-fn mounted(rest: &[Arg]) -> Vec<Operand> {
+fn mounted(rest: &[Word]) -> Vec<Operand> {
     let mut named = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let (option, joined) = match word.text.split_once('=') {
+        let (option, joined) = match word.text().split_once('=') {
             Some((option, value)) => (option, Some(value)),
-            None => (word.text.as_str(), None),
+            None => (word.text(), None),
         };
         let (option, joined) = match option.strip_prefix("-v").filter(|rest| !rest.is_empty()) {
-            Some(_) => ("-v", word.text.get(2..)),
+            Some(_) => ("-v", word.text().get(2..)),
             None => (option, joined),
         };
         let is_mount = option == "--mount";
@@ -665,36 +225,36 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
             continue;
         }
         let Some(given) = (match joined {
-            Some(value) => Some(Arg { text: value.into(), ..word.clone() }),
+            Some(value) => Some(word.with_text(value)),
             None => words.next().cloned(),
         }) else {
             break;
         };
-        let is_setting = |name: &str| given.text.split(',').any(|setting| setting == name);
+        let is_setting = |name: &str| given.text().split(',').any(|setting| setting == name);
         let source = if is_mount {
             let setting = |setting: &str| {
                 ["source=", "src="].iter().find_map(|name| setting.strip_prefix(name)).map(str::to_owned)
             };
-            given.text.split(',').find_map(setting)
+            given.text().split(',').find_map(setting)
         } else {
-            given.text.split_once(':').map(|(source, _)| source.to_owned())
+            given.text().split_once(':').map(|(source, _)| source.to_owned())
         };
         let reads_only = if is_mount {
             is_setting("readonly") || is_setting("ro") || is_setting("readonly=true")
         } else {
-            given.text.splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
+            given.text().splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
         };
         // A name without a slash is the name of a volume.
-        let is_path = |source: &String| is_mount || source.starts_with(['/', '.', '~', HOME]);
+        let is_path = |source: &String| is_mount || source.is_rooted() || source.starts_with(['.', '~']);
         let Some(source) = source.filter(is_path) else { continue };
         let access = if reads_only { Access::Read } else { Access::Write };
-        named.extend(path(&Arg { text: source.into(), ..given.clone() }, access, Below::Everything));
+        named.extend(path(&given.with_text(source), access, Below::Everything));
     }
     named
 }
 
-fn dd(rest: &[Arg]) -> Vec<Operand> {
-    let of = |arg: &Arg| {
+fn dd(rest: &[Word]) -> Vec<Operand> {
+    let of = |arg: &Word| {
         let text = exact(arg)?;
         let (name, value) = text.split_once('=')?;
         let access = match name {
@@ -708,7 +268,7 @@ fn dd(rest: &[Arg]) -> Vec<Operand> {
 }
 
 /// Returns the files of `date`. `date -f file` prints the text that it cannot parse as a date.
-fn date(rest: &[Arg]) -> Vec<Operand> {
+fn date(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
     // With the option `-j`, the value of `-f` is a format.
     let names = if words.has_letter('j') { "-r" } else { "-f -r" };
@@ -737,7 +297,7 @@ const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header
 /// Options of `curl` whose value may have a name before the `@` and the file.
 const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
 
-fn curl(rest: &[Arg]) -> Vec<Operand> {
+fn curl(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
     let dir = words.values_of("--output-dir").find_map(Text::text);
@@ -763,13 +323,13 @@ fn sent_by_curl(words: &Words<'_>) -> Vec<Operand> {
     let read = |value: &Text<'_>, file: &str| {
         if file == "-" { None } else { Text::end(value.arg(), file).path(Access::Read) }
     };
-    let plain = words.values_of(CURL_FILE).filter_map(|value| read(value, value.arg().text.strip_prefix('@')?));
+    let plain = words.values_of(CURL_FILE).filter_map(|value| read(value, value.arg().text().strip_prefix('@')?));
     let named = words.values_of(CURL_NAMED_FILE).filter_map(|value| {
-        let (name, file) = value.arg().text.split_once('@')?;
+        let (name, file) = value.arg().text().split_once('@')?;
         if name.contains('=') { None } else { read(value, file) }
     });
     let forms = words.values_of("-F --form").flat_map(|value| {
-        let files = in_form(&value.arg().text);
+        let files = in_form(value.arg().text());
         files.into_iter().filter_map(|file| read(value, file)).collect::<Vec<_>>()
     });
     plain.chain(named).chain(forms).collect()
@@ -791,7 +351,7 @@ fn in_braces(text: &str) -> Option<Operand> {
     Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
 }
 
-fn wget(rest: &[Arg]) -> Vec<Operand> {
+fn wget(rest: &[Word]) -> Vec<Operand> {
     const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
         --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
         --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file \
@@ -831,14 +391,14 @@ fn name_in_url(url: &str) -> Option<SmolStr> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or(rest);
     let (_, path) = path.split_once('/')?;
-    let name = basename(path);
+    let name = base_name(path);
     (!name.is_empty()).then(|| name.into())
 }
 
-fn tar(rest: &[Arg]) -> Vec<Operand> {
+fn tar(rest: &[Word]) -> Vec<Operand> {
     // The first word may be option letters without a dash.
     let (first, behind) = match rest.split_first() {
-        Some((first, behind)) if !first.text.starts_with('-') => (first.text.as_str(), behind),
+        Some((first, behind)) if !first.text().starts_with('-') => (first.text(), behind),
         _ => ("", rest),
     };
     let words = Words::read(behind, "-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform");
@@ -869,10 +429,10 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-fn find(rest: &[Arg]) -> Vec<Operand> {
-    let starts = rest.iter().skip_while(|arg| matches!(arg.text.as_str(), "-H" | "-L" | "-P"));
-    let starts: Vec<_> = starts.take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).collect();
-    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text.as_str()));
+fn find(rest: &[Word]) -> Vec<Operand> {
+    let starts = rest.iter().skip_while(|arg| matches!(arg.text(), "-H" | "-L" | "-P"));
+    let starts: Vec<_> = starts.take_while(|arg| !arg.text().starts_with(['-', '(', '!'])).collect();
+    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));
     let (deletes, runs) = (has(&["-delete"]), has(&["-exec", "-execdir", "-ok", "-okdir"]));
     let access = if deletes { Access::Write } else { Access::Read };
     let below = if deletes { Below::Everything } else { Below::Names };
@@ -880,7 +440,7 @@ fn find(rest: &[Arg]) -> Vec<Operand> {
     if starts.is_empty() {
         named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
     }
-    let follows = rest.iter().any(|arg| arg.text == "-L" || arg.text == "-follow");
+    let follows = rest.iter().any(|arg| arg.text() == "-L" || arg.text() == "-follow");
     if runs {
         // The program may read and write the files that `find` passes to it.
         let found = named.clone().into_iter().flat_map(|start| {
@@ -894,7 +454,7 @@ fn find(rest: &[Arg]) -> Vec<Operand> {
         named.extend(found.collect::<Vec<_>>());
     }
     let outputs = rest.windows(2).filter_map(|pair| match pair {
-        [option, file] if matches!(option.text.as_str(), "-fprint" | "-fprintf" | "-fprint0" | "-fls") => {
+        [option, file] if matches!(option.text(), "-fprint" | "-fprintf" | "-fprint0" | "-fls") => {
             path(file, Access::Write, Below::Nothing)
         }
         _ => None,

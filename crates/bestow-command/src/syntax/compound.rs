@@ -3,7 +3,7 @@
 use super::{
     reader::{Read, Reader, is_loud},
     statement::bare_text,
-    tree::{Form, Piece, Script, Word},
+    tree::{Form, Piece, RawWord, Script},
     word::Pieces,
 };
 
@@ -119,7 +119,7 @@ impl Reader<'_> {
         self.do_body()
     }
 
-    fn words_to_end_of_line(&mut self) -> Read<Vec<Word>> {
+    fn words_to_end_of_line(&mut self) -> Read<Vec<RawWord>> {
         let mut words = Vec::new();
         loop {
             self.blanks();
@@ -167,7 +167,7 @@ impl Reader<'_> {
         }
     }
 
-    fn patterns(&mut self) -> Read<Vec<Word>> {
+    fn patterns(&mut self) -> Read<Vec<RawWord>> {
         self.eat(b'(');
         let mut patterns = Vec::new();
         loop {
@@ -186,7 +186,7 @@ impl Reader<'_> {
 
     /// Parses `[[ … ]]`. Only the words are kept, without the operators between them.
     fn test(&mut self) -> Read<Form> {
-        let mut words: Vec<Word> = Vec::new();
+        let mut words: Vec<RawWord> = Vec::new();
         let mut stretch: Vec<String> = Vec::new();
         let mut plain = true;
         loop {

@@ -1,7 +1,7 @@
 //! The text, a position in it, and the limits for every operation that moves the position.
 
-use super::tree::{Fault, Word};
-use crate::answer::Span;
+use super::tree::{Fault, RawWord};
+use crate::span::Span;
 
 /// The deepest nesting that is followed.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -28,7 +28,7 @@ pub(super) struct Awaited {
 /// The state that a text shares with the texts inside it (backticks, here-document bodies).
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) bodies: Vec<Word>,
+    pub(super) bodies: Vec<RawWord>,
     pub(super) faults: Vec<Fault>,
     pub(super) depth: usize,
     pub(super) nodes: usize,

@@ -2,7 +2,7 @@
 
 use super::{
     reader::{Awaited, Read, Reader, is_loud},
-    tree::{Flow, Piece, Redirect, Word},
+    tree::{Flow, Piece, RawWord, Redirect},
 };
 
 impl Reader<'_> {
@@ -115,7 +115,7 @@ impl Reader<'_> {
             self.fault("a here-document whose end cannot be told");
         }
         let body = self.ledger.bodies.len();
-        self.ledger.bodies.push(Word::default());
+        self.ledger.bodies.push(RawWord::default());
         self.awaited.push(Awaited { body, delimiter, strip_tabs, literal });
         Ok(Redirect { flow: Flow::HereDocument(body), descriptor, target })
     }
@@ -138,7 +138,7 @@ impl Reader<'_> {
                 self.inside(&text, span, |reader| reader.expand_body())?
             };
             if let Some(body) = self.ledger.bodies.get_mut(awaited.body) {
-                *body = Word { span, pieces };
+                *body = RawWord { span, pieces };
             }
         }
         Ok(())
@@ -199,7 +199,7 @@ enum Operator {
 }
 
 /// Returns true for a descriptor: `1`, `-`, `1-`.
-fn is_descriptor(target: &Word) -> bool {
+fn is_descriptor(target: &RawWord) -> bool {
     let [Piece::Bare(text) | Piece::Quoted(text)] = target.pieces.as_slice() else { return false };
     let digits = text.strip_suffix('-').unwrap_or(text);
     text == "-" || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
@@ -213,6 +213,7 @@ fn delimiter_text(piece: &Piece) -> String {
         Piece::Glob(c) => c.to_string(),
         Piece::Tilde(name) => format!("~{name}"),
         Piece::Parameter(parameter) if parameter.inside.is_empty() => format!("${}", parameter.name),
-        Piece::Parameter(_) | Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => "\n".into(),
+        Piece::Element | Piece::Parameter(_) | Piece::Command { .. } => "\n".into(),
+        Piece::Process(_) | Piece::Arithmetic(_) => "\n".into(),
     }
 }

@@ -2,9 +2,7 @@
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
-    tree::{
-        Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word,
-    },
+    tree::{Assignment, Command, Form, Joint, Parsed, Piece, Pipeline, RawWord, Redirect, Script, Simple, Statement},
 };
 
 /// Words with a special meaning at the start of a command.
@@ -269,7 +267,7 @@ impl Reader<'_> {
 }
 
 /// Returns the text of a word that consists of plain unquoted text.
-pub(super) fn bare_text(word: &Word) -> Option<&str> {
+pub(super) fn bare_text(word: &RawWord) -> Option<&str> {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => Some(text),
         _ => None,
@@ -277,7 +275,7 @@ pub(super) fn bare_text(word: &Word) -> Option<&str> {
 }
 
 /// Splits a word at the position of an assignment into name and value, or returns it unchanged.
-fn assignment(mut word: Word, may_be_one: bool) -> Result<Assignment, Word> {
+fn assignment(mut word: RawWord, may_be_one: bool) -> Result<Assignment, RawWord> {
     let split = may_be_one.then(|| assigned_name(&word)).flatten();
     let Some((name, partial, value)) = split else { return Err(word) };
     let sign = name.len()..name.len() + 2;
@@ -288,11 +286,11 @@ fn assignment(mut word: Word, may_be_one: bool) -> Result<Assignment, Word> {
 
 /// Returns the name that a word assigns to, a flag, and the pieces of the value. The flag is true if the value is only
 /// a part of the variable.
-pub(crate) fn assigned_name(word: &Word) -> Option<(String, bool, Vec<Piece>)> {
+pub(crate) fn assigned_name(word: &RawWord) -> Option<(String, bool, Vec<Piece>)> {
     let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
     if let Some((name, value)) = head.split_once('=') {
         let plain = name.strip_suffix('+').unwrap_or(name);
-        let list = value.is_empty() && matches!(rest, [Piece::Quoted(text), ..] if text == ELEMENT);
+        let list = value.is_empty() && matches!(rest, [Piece::Element, ..]);
         if !is_name(plain) {
             return None;
         }

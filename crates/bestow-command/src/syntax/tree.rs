@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::answer::Span;
+use crate::span::Span;
 
 /// A sequence of commands.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub(crate) enum Form {
     /// The loops `for` and `select`. Without words they use the positional parameters.
     For {
         variable: String,
-        words: Option<Vec<Word>>,
+        words: Option<Vec<RawWord>>,
         body: Script,
     },
     /// The loop `for (( … ))`.
@@ -74,8 +74,8 @@ pub(crate) enum Form {
         body: Script,
     },
     Case {
-        subject: Word,
-        arms: Vec<(Vec<Word>, Script)>,
+        subject: RawWord,
+        arms: Vec<(Vec<RawWord>, Script)>,
     },
     Function {
         name: String,
@@ -86,7 +86,7 @@ pub(crate) enum Form {
     /// The command `[[ … ]]`.
     Test {
         /// The words between the brackets.
-        words: Vec<Word>,
+        words: Vec<RawWord>,
         /// True if the words are tests of the known forms.
         plain: bool,
     },
@@ -96,14 +96,14 @@ pub(crate) enum Form {
 #[derive(Debug, Default)]
 pub(crate) struct Simple {
     pub(crate) assignments: Vec<Assignment>,
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Vec<RawWord>,
 }
 
 /// An assignment: `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
 #[derive(Debug)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
-    pub(crate) value: Word,
+    pub(crate) value: RawWord,
     /// True if this is not a plain `name=word`, so that `value` is only a part of the variable.
     pub(crate) partial: bool,
     /// True for `name+=value`, which appends to the old value.
@@ -128,12 +128,12 @@ pub(crate) struct Redirect {
     pub(crate) flow: Flow,
     /// The descriptor that the redirection changes. `None` for the default one, or for `{name}>`.
     pub(crate) descriptor: Option<u32>,
-    pub(crate) target: Word,
+    pub(crate) target: RawWord,
 }
 
 /// One word as it was written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Word {
+pub(crate) struct RawWord {
     pub(crate) span: Span,
     pub(crate) pieces: Vec<Piece>,
 }
@@ -149,6 +149,8 @@ pub(crate) enum Piece {
     Glob(char),
     /// A `~` or `~name` at the start of a word or an assigned value.
     Tilde(String),
+    /// The start of an element of `name=(…)`.
+    Element,
     Parameter(Rc<Parameter>),
     /// A command substitution: `$(…)`, backticks, `${ …; }`.
     Command {
@@ -202,9 +204,6 @@ pub(crate) enum Change {
     Prompt,
 }
 
-/// A marker before each element of `name=(…)`, as a piece of its own.
-pub(crate) const ELEMENT: &str = "\u{3}";
-
 /// Syntax that the parser met and whose meaning is doubtful.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
@@ -216,7 +215,7 @@ pub(crate) struct Fault {
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
-    pub(crate) bodies: Vec<Word>,
+    pub(crate) bodies: Vec<RawWord>,
     /// Faults. The list is empty exactly when the whole text was understood.
     pub(crate) faults: Vec<Fault>,
     /// True if the text ends inside a construct, or is not valid shell syntax.

@@ -2,7 +2,7 @@
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
-    tree::{ELEMENT, Piece, Word},
+    tree::{Piece, RawWord},
 };
 
 /// A collector of pieces, which joins neighbouring text of equal kind.
@@ -63,7 +63,7 @@ impl Pieces {
 
 impl Reader<'_> {
     /// Parses a word, or returns `None` if there is none at this position.
-    pub(super) fn word(&mut self) -> Read<Option<Word>> {
+    pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
         self.peek();
         let start = self.at;
         let mut pieces = Pieces::default();
@@ -86,7 +86,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         self.node()?;
-        Ok(Some(Word { span: self.span_from(start), pieces: pieces.0 }))
+        Ok(Some(RawWord { span: self.span_from(start), pieces: pieces.0 }))
     }
 
     /// Parses one element of a word outside quotes. The caller has checked that `byte` does not end the word.
@@ -221,7 +221,7 @@ impl Reader<'_> {
                     Some(b'\n') => reader.newline()?,
                     _ => match reader.word()? {
                         Some(word) => {
-                            pieces.0.push(Piece::Quoted(ELEMENT.into()));
+                            pieces.0.push(Piece::Element);
                             pieces.0.extend(word.pieces);
                         }
                         None => return reader.stop("a list that is not closed"),

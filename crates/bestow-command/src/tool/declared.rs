@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{ToolUse, operation_of, patch};
-use crate::values::{Access, Field, Found, Operation, Tool};
+use crate::{
+    tool::{ToolUse, patch, tool_use::operation_of},
+    values::{Access, Field, Found, Operation, Tool},
+};
 
 /// Returns the main use of a call and its further uses.
 pub(super) fn read<'v>(tool: &Tool, input: &'v Value) -> Result<(ToolUse<'v>, Vec<ToolUse<'v>>), &'static str> {

@@ -1,7 +1,9 @@
 //! The tier of reading and writing a file by its name, according to the table of sensitive names.
 
-use super::super::tier::{Profile, Tier};
-use crate::values::{Columns, SensitiveName, columns_of_text};
+use crate::{
+    tier::{Profile, Tier},
+    values::{Columns, SensitiveName, columns_of_text},
+};
 
 /// Returns the tier of reading a file, and the reason.
 pub(crate) fn reading(profile: Profile, path: &str) -> (Tier, &'static str) {

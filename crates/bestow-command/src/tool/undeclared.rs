@@ -5,11 +5,13 @@ use std::{borrow::Cow, collections::HashMap};
 use foldhash::fast::RandomState;
 use serde_json::Value;
 
-use super::{
-    super::{answer::Classification, classifier::Classifier, needs::NamedUses},
-    ToolUse, declared, is_guarded, is_sensitive,
+use crate::{
+    classification::Classification,
+    classifier::Classifier,
+    named_uses::NamedUses,
+    tool::{ToolUse, declared, is_guarded, is_sensitive},
+    values::{SpokenPart, percent_decoded},
 };
-use crate::values::{SpokenPart, percent_decoded};
 
 /// The deepest nesting of an input.
 const MAX_DEPTH: usize = 16;
@@ -218,20 +220,6 @@ impl<'v> Undeclared<'v> {
         let directories = words.iter().map(|text| spelled_otherwise(text).map_or(Cow::Borrowed(*text), Cow::Owned));
         let names = words.iter().filter(|text| !text.starts_with(['/', '~']) && !is_url(text)).copied();
         (directories.collect(), names.collect())
-    }
-}
-
-/// Returns the lists of words in `value`, each joined to a command line.
-pub(crate) fn words_in(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(all) => {
-            let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
-            let inner = all.iter().filter(|one| !one.is_string()).flat_map(words_in);
-            (!words.is_empty()).then(|| declared::joined(&words)).into_iter().chain(inner).collect()
-        }
-        Value::Object(fields) => fields.values().flat_map(words_in).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
 }
 

@@ -117,12 +117,36 @@ pub struct SafeAddition {
     /// The words of the subcommand, in order. Empty for the program itself.
     #[serde(default)]
     pub subcommand: Vec<String>,
+    /// Alternatives of the subcommand, each with its words separated by blanks. They count in addition to `subcommand`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subcommands: Vec<String>,
     /// Every allowed option: `-a` takes no value, `-n:` takes a value, `--color?` may take a value with `=`.
     #[serde(default)]
     pub flags: Vec<String>,
     /// True if operands are allowed. The program must only read them.
     #[serde(default)]
     pub operands: bool,
+    /// Groups of options, separated by blanks. At least one option of each group must be given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    /// Options that must not be given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refuses: Vec<String>,
+    /// The words that the first operand may be. A `*` at the beginning or the end stands for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first_operand: Vec<String>,
+    /// The words that every operand may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operand_is: Vec<String>,
+    /// The words that no operand may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operand_not: Vec<String>,
+    /// The words that no value of an option may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub value_not: Vec<String>,
+    /// True if every operand must be written out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub written_out: bool,
     /// Examples that must be classified as safe. At least one.
     #[serde(rename = "match")]
     pub matches: Vec<String>,
@@ -157,7 +181,11 @@ impl fmt::Display for SafeAddition {
         let words = self.subcommand.iter().chain(&self.flags).map(String::as_str);
         let operands = self.operands.then_some("<operands>");
         let form: Vec<&str> = std::iter::once(self.program.as_str()).chain(words).chain(operands).collect();
-        write!(f, "`{}` runs as safe", form.join(" "))
+        write!(f, "`{}` runs as safe", form.join(" "))?;
+        if !self.subcommands.is_empty() {
+            write!(f, " with `{}`", self.subcommands.join("` or `"))?;
+        }
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use super::script::{is_disguised, is_mixed, is_plain};
 /// backslash is doubled, so that a text cannot imitate an escape.
 ///
 /// ```
-/// use bestow::text::Escaped;
+/// use bestow_command::values::Escaped;
 /// assert_eq!(Escaped("/tmp/a\nAllow: yes").to_string(), r"/tmp/a\nAllow: yes");
 /// assert_eq!(Escaped("/tmp/\u{202e}txt.exe").to_string(), r"/tmp/\u{202e}txt.exe");
 /// assert_eq!(Escaped("p\u{430}ypal").to_string(), r"p\u{430}ypal");

@@ -15,11 +15,11 @@ const MAX_CHARS: usize = 200;
 /// a text.
 ///
 /// ```
-/// use bestow::tool::Field;
+/// use bestow_command::values::Field;
 /// let field: Field = "edits[].file_path".parse()?;
 /// assert_eq!(field.to_string(), "edits[].file_path");
 /// assert!("edits[]..file_path".parse::<Field>().is_err());
-/// # Ok::<(), bestow::tool::InvalidField>(())
+/// # Ok::<(), bestow_command::values::InvalidField>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

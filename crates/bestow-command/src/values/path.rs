@@ -66,11 +66,11 @@ pub fn sanitize(text: &str) -> Result<&str, InvalidPath> {
 /// checks again. `//`, `/./` and a trailing `/` are normalized.
 ///
 /// ```
-/// use bestow::path::SanitizedPath;
+/// use bestow_command::values::SanitizedPath;
 /// let path: SanitizedPath = "/work//notes/".parse()?;
 /// assert_eq!(path.as_str(), "/work/notes");
 /// assert!("/work/../etc".parse::<SanitizedPath>().is_err());
-/// # Ok::<(), bestow::path::InvalidPath>(())
+/// # Ok::<(), bestow_command::values::InvalidPath>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]

@@ -23,10 +23,10 @@ pub enum Access {
 /// One permission that an agent can hold. Its text form is the tag. Parsing the displayed text gives an equal value.
 ///
 /// ```
-/// use bestow::Permission;
+/// use bestow_command::values::Permission;
 /// let tag = "@write:/work/site";
 /// assert_eq!(tag.parse::<Permission>()?.to_string(), tag);
-/// # Ok::<(), bestow::grant::InvalidPermission>(())
+/// # Ok::<(), bestow_command::values::InvalidPermission>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -15,7 +15,7 @@ use table::{At, ends_with, starts_with};
 /// suffix. The comparison ignores ASCII case.
 ///
 /// ```
-/// use bestow::policy::{InvalidSensitiveName, SensitiveName};
+/// use bestow_command::values::{InvalidSensitiveName, SensitiveName};
 /// assert!("*.p12".parse::<SensitiveName>().is_ok());
 /// assert_eq!("deploy/prod.yml".parse::<SensitiveName>(), Err(InvalidSensitiveName::NotAName));
 /// assert_eq!("*".parse::<SensitiveName>(), Err(InvalidSensitiveName::TooWide));

@@ -19,7 +19,7 @@ const MAX_FIELDS: usize = 32;
 /// needs.
 ///
 /// ```
-/// use bestow::{action::Operation, tool::{Tool, Tools}};
+/// use bestow_command::values::{Operation, Tool, Tools};
 /// let deploy = Tool::new("deploy".parse()?, Operation::Tool).needing("@tool:deploy".parse()?);
 /// let rename = Tool::new("rename".parse()?, Operation::Write).path("from".parse()?).path("to".parse()?);
 /// let tools = Tools::new([deploy, rename])?;

@@ -13,7 +13,7 @@ const MAX_LEN: usize = 128;
 /// Names are compared whole and exactly: `github` and `github/issues` are different tools.
 ///
 /// ```
-/// use bestow::tool::ToolName;
+/// use bestow_command::values::ToolName;
 /// assert!("github/issues".parse::<ToolName>().is_ok());
 /// for text in ["/issues", "github/", "github//issues", "github/../issues"] {
 ///     assert!(text.parse::<ToolName>().is_err());

@@ -53,11 +53,11 @@ impl std::error::Error for InvalidToolPath {}
 /// Levels are compared whole and exactly: `github` does not cover `github-evil`, nor `GitHub`.
 ///
 /// ```
-/// use bestow::path::ToolPath;
+/// use bestow_command::values::ToolPath;
 /// let github: ToolPath = "github".parse()?;
 /// assert!(github.contains(&"github/issues".parse()?));
 /// assert!(!github.contains(&"github-evil".parse()?));
-/// # Ok::<(), bestow::path::InvalidToolPath>(())
+/// # Ok::<(), bestow_command::values::InvalidToolPath>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -55,6 +55,17 @@ impl<'a> Said<'a> {
     }
 }
 
+/// Reads a line of the protocol, for tests with arbitrary bytes. Returns the kind of the line, and the method of a
+/// message.
+#[doc(hidden)]
+pub fn line_in(line: &[u8]) -> (&'static str, Option<String>) {
+    match Said::read(line) {
+        Said::Message(message) => ("message", message.method.map(Cow::into_owned)),
+        Said::Text => ("text", None),
+        Said::Unclear(_) => ("unclear", None),
+    }
+}
+
 /// Returns true if no reader takes a part of the line for JSON, whatever it takes for the end of a line, and whatever
 /// it passes over at the beginning of one.
 fn is_text(line: &[u8]) -> bool {

@@ -54,11 +54,12 @@ impl Case {
             return self.verdict_in_part(engine, &call.call, options.unanswered).await;
         }
         let call = call.call;
+        let allowing = self.asked.allowing(options.allow_always);
         // An approval is of no use if no option stands for it.
-        let hold = if self.asked.allowing().is_some() { options.hold } else { Duration::ZERO };
+        let hold = if allowing.is_some() { options.hold } else { Duration::ZERO };
         let otherwise = options.unanswered;
         match held(engine, &call, hold, otherwise).await {
-            Ok(Answer::Allowed { reason }) => match (self.asked.allowing(), otherwise) {
+            Ok(Answer::Allowed { reason }) => match (allowing, otherwise) {
                 (Some(choice), _) => Verdict::Allow(choice, reason),
                 (None, Otherwise::Editor) => Verdict::ToEditor,
                 (None, Otherwise::Deny) => self.refused(

@@ -18,5 +18,7 @@ mod sessions;
 mod tool_call;
 mod wrapper;
 
+#[doc(hidden)]
+pub use envelope::line_in;
 pub use options::{Otherwise, WrapOptions};
 pub use wrapper::{Broken, Log, Wrapper};

@@ -20,10 +20,13 @@ pub struct WrapOptions {
     pub unanswered: Otherwise,
     /// The longest time that a request waits for a person who attends the engine.
     pub hold: Duration,
+    /// True if an approval may choose an option that allows a call always, where the agent offers none that allows it
+    /// once. The agent then asks no more about such calls, so the engine decides about none of them.
+    pub allow_always: bool,
 }
 
 impl Default for WrapOptions {
     fn default() -> WrapOptions {
-        WrapOptions { unanswered: Otherwise::Editor, hold: Duration::from_secs(60) }
+        WrapOptions { unanswered: Otherwise::Editor, hold: Duration::from_secs(60), allow_always: false }
     }
 }

@@ -135,6 +135,16 @@ pub(super) enum Choice {
     Cancelled,
 }
 
+impl Choice {
+    /// Returns the choice of the first option, if there is no second one.
+    fn of_only(found: (Option<&PermissionOption>, Option<&PermissionOption>)) -> Option<Choice> {
+        match found {
+            (Some(option), None) => Some(Choice::Selected(option.option_id.clone())),
+            (Some(_), Some(_)) | (None, _) => None,
+        }
+    }
+}
+
 impl Asked {
     /// Returns the id of the call, which the agent may have described before.
     pub(super) fn call_id(&self) -> Option<&str> {
@@ -144,13 +154,16 @@ impl Asked {
         }
     }
 
-    /// Returns the option that allows this once. None if there is no such option, or several: an engine cannot know
-    /// which of them is meant.
-    pub(super) fn allowing(&self) -> Option<Choice> {
-        let mut once = self.options.iter().filter(|option| option.kind == "allow_once");
-        match (once.next(), once.next()) {
-            (Some(option), None) => Some(Choice::Selected(option.option_id.clone())),
-            (Some(_), Some(_)) | (None, _) => None,
+    /// Returns the option that allows this once. If there is none, and `may_last`, it returns the option that allows it
+    /// always. None if there is no such option, or several: an engine cannot know which of them is meant.
+    pub(super) fn allowing(&self, may_last: bool) -> Option<Choice> {
+        let of_kind = |kind| {
+            let mut all = self.options.iter().filter(move |option| option.kind == kind);
+            (all.next(), all.next())
+        };
+        match of_kind("allow_once") {
+            (None, _) if may_last => Choice::of_only(of_kind("allow_always")),
+            once => Choice::of_only(once),
         }
     }
 

@@ -14,11 +14,18 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
     match fields.required("hook_event_name")? {
         "PreToolUse" => asks(&mut fields, About::Call),
         "PermissionRequest" => asks(&mut fields, About::Prompt),
-        "SessionStart" => Ok(Event::Begins(session_of(&fields)?)),
+        _ => lifetime(&fields),
+    }
+}
+
+/// Reads the begin or the end of a session or subagent. Every other event is no call, or a mistake.
+pub(super) fn lifetime(fields: &Fields) -> Result<Event, Mistake> {
+    match fields.required("hook_event_name")? {
+        "SessionStart" => Ok(Event::Begins(session_of(fields)?)),
         "SessionEnd" => Ok(Event::Ends(fields.parsed(CLAUDE.session)?, None)),
-        "SubagentStart" => Ok(Event::Begins(subagent_of(&fields)?)),
+        "SubagentStart" => Ok(Event::Begins(subagent_of(fields)?)),
         "SubagentStop" => {
-            let ended = subagent_of(&fields)?;
+            let ended = subagent_of(fields)?;
             Ok(Event::Ends(ended.session, ended.subagent.map(|subagent| subagent.id)))
         }
         _ => fields.other(),
@@ -33,7 +40,7 @@ pub(super) fn asks(fields: &mut Fields, about: About) -> Result<Event, Mistake> 
     Ok(Event::Asks(Box::new(Question { about, caller, tool, input })))
 }
 
-fn session_of(fields: &Fields) -> Result<crate::Caller, Mistake> {
+pub(super) fn session_of(fields: &Fields) -> Result<crate::Caller, Mistake> {
     Ok(crate::Caller { subagent: None, ..fields.caller(&CLAUDE)? })
 }
 

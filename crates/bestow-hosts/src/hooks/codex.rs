@@ -16,7 +16,7 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
     match fields.required("hook_event_name")? {
         "PreToolUse" => asks(&mut fields, About::Call),
         "PermissionRequest" => asks(&mut fields, About::Prompt),
-        _ => fields.other(),
+        _ => claude::lifetime(&fields),
     }
 }
 

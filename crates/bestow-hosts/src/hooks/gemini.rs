@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    claude::asks,
+    claude::{asks, session_of},
     event::{About, Event, Mistake},
     input::{CLAUDE, Fields},
     output::{Output, told},
@@ -14,7 +14,7 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
     let mut fields = Fields::of(text)?;
     match fields.required("hook_event_name")? {
         "BeforeTool" => asks(&mut fields, About::Call),
-        "SessionStart" => Ok(Event::Begins(fields.caller(&CLAUDE)?)),
+        "SessionStart" => Ok(Event::Begins(session_of(&fields)?)),
         "SessionEnd" => Ok(Event::Ends(fields.parsed(CLAUDE.session)?, None)),
         _ => fields.other(),
     }

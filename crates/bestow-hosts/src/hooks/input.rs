@@ -59,6 +59,11 @@ impl Fields {
         self.fields.contains_key(name)
     }
 
+    /// Returns true if there are no other fields than these.
+    pub(super) fn has_only(&self, names: &[&str]) -> bool {
+        self.fields.keys().all(|name| names.contains(&name.as_str()))
+    }
+
     /// Returns a text that may be missing. `null` is no text, and an empty text is a mistake.
     pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Mistake> {
         match self.fields.get(name) {

@@ -1,10 +1,10 @@
 //! One credential, as the file holds it.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Borrow, fmt, str::FromStr};
 
 use bestow::{
     AgentId,
-    event::Timestamp,
+    event::{CredentialChange, CredentialEvent, CredentialHolder, Timestamp},
     grant::Means,
     user::{ApproverId, OwnerId},
 };
@@ -56,6 +56,12 @@ impl TryFrom<String> for CredentialId {
 impl From<CredentialId> for String {
     fn from(id: CredentialId) -> String {
         id.0
+    }
+}
+
+impl Borrow<str> for CredentialId {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 
@@ -154,6 +160,18 @@ impl Credential {
     /// Returns true if the credential is accepted at `now`.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Returns a change of this credential, for [`Engine::record_credential`](bestow::Engine::record_credential). `by`
+    /// is the person who changed it, and `means` are the means by which it was changed.
+    pub fn changed(&self, change: CredentialEvent, by: Option<ApproverId>, means: Means) -> CredentialChange {
+        let holder = match self.role.clone() {
+            Role::Agent { agent } => CredentialHolder::Agent { agent },
+            Role::Approver { owner, by } => CredentialHolder::Approver { owner, person: by },
+            Role::Operator => CredentialHolder::Operator,
+        };
+        let (credential, name) = (self.id.as_str().into(), self.name.as_deref().map(Into::into));
+        CredentialChange { credential, change, holder, name, by, means }
     }
 
     /// Returns the means by which its holder acts, as records name them.

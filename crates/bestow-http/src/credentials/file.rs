@@ -74,13 +74,6 @@ pub(super) struct Stored {
     pub(super) hash: SecretHash,
 }
 
-impl Stored {
-    /// Returns true for a live link with this secret.
-    pub(super) fn is_open_link(&self, secret: &str, now: Timestamp) -> bool {
-        self.credential.is_link && self.credential.is_live(now) && self.hash.is_of(secret)
-    }
-}
-
 #[derive(Serialize, Deserialize)]
 struct Content {
     version: u32,
@@ -126,10 +119,11 @@ impl CredentialFile {
     /// [`CredentialError`] if the file cannot be read and written.
     pub fn open_session(&self, link: &str, now: Timestamp) -> Result<Option<Issued>, CredentialError> {
         let Some((id, secret)) = token::parts(link) else { return Ok(None) };
-        let is_named = |stored: &Stored| stored.credential.id == id && stored.is_open_link(secret, now);
+        let is_named =
+            |stored: &Stored| stored.credential.id.as_str() == id && stored.hash.opens(&stored.credential, secret, now);
         self.change(|all| {
             let Some(stored) = all.iter_mut().find(|stored| is_named(stored)) else { return Ok(None) };
-            let (token, hash) = token::issue(&id).map_err(CredentialError::Random)?;
+            let (token, hash) = token::issue(&stored.credential.id).map_err(CredentialError::Random)?;
             stored.hash = hash;
             let expires_at = Some(now.after(SESSION_LIFETIME));
             stored.credential = Credential { is_link: false, expires_at, created_at: now, ..stored.credential.clone() };

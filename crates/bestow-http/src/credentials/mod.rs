@@ -6,10 +6,12 @@
 mod credential;
 mod error;
 mod file;
+mod live;
 mod reader;
 mod token;
 
 pub use credential::{Credential, CredentialId, InvalidCredentialId, NewCredential, Role, RoleName};
 pub use error::{CredentialError, NotAuthenticated};
 pub use file::{CredentialFile, Issued};
+pub(crate) use live::Live;
 pub use reader::Credentials;

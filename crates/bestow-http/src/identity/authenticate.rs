@@ -1,12 +1,17 @@
 //! The way from the secret in a request to its sender.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, StatusCode, header, request::Parts},
+};
+use bestow::event::Timestamp;
 
 use super::{Caller, Entrance};
 use crate::{
-    credentials::{Credential, NotAuthenticated},
+    credentials::{Live, NotAuthenticated},
+    places::ConnectionPlace,
     problem::Problem,
     tickets::Ticket,
 };
@@ -16,6 +21,9 @@ const TOKEN_PROTOCOL: &str = "bearer.";
 
 /// The prefix of a WebSocket subprotocol that contains a ticket.
 const TICKET_PROTOCOL: &str = "ticket.";
+
+/// The time after which a client without a free connection may try again.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// A secret that a client offers as a subprotocol.
 enum Secret<'a> {
@@ -32,15 +40,23 @@ impl Secret<'_> {
 
 impl Entrance {
     /// Returns the sender of a request, by its `Authorization` header.
-    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        self.authenticated(bearer(headers)?)
+    pub(crate) fn caller(&self, parts: &Parts) -> Result<Caller, Problem> {
+        // A layer before this one has authenticated the sender, and counted the request.
+        if let Some(caller) = parts.extensions.get::<Caller>() {
+            return Ok(caller.clone());
+        }
+        self.authenticated(bearer(&parts.headers)?, parts.extensions.get())
     }
 
     /// Returns the sender of a WebSocket upgrade, by its `Authorization` header or its subprotocol: `bearer.TOKEN` or
     /// `ticket.TICKET`.
-    pub(crate) fn caller_of_socket(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+    pub(crate) fn caller_of_socket(
+        &self,
+        headers: &HeaderMap,
+        place: Option<&ConnectionPlace>,
+    ) -> Result<Caller, Problem> {
         if headers.contains_key(header::AUTHORIZATION) {
-            return self.caller(headers);
+            return self.authenticated(bearer(headers)?, place);
         }
         let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
         let mut secrets = offered
@@ -48,8 +64,8 @@ impl Entrance {
             .flat_map(|offered| offered.split(','))
             .filter_map(|offered| Secret::of_protocol(offered.trim()));
         match (secrets.next(), secrets.next()) {
-            (Some(Secret::Token(token)), None) => self.authenticated(token),
-            (Some(Secret::Ticket(ticket)), None) => self.redeemed(ticket),
+            (Some(Secret::Token(token)), None) => self.authenticated(token, place),
+            (Some(Secret::Ticket(ticket)), None) => self.redeemed(ticket, place),
             (Some(_), Some(_)) => Err(unauthorized("offer one subprotocol with a token or a ticket")),
             (None, _) => Err(unauthorized(
                 "send `Authorization: Bearer TOKEN`, or offer the WebSocket subprotocol `bearer.TOKEN` or \
@@ -59,28 +75,34 @@ impl Entrance {
     }
 
     /// Returns the sender of a request that may have a ticket in its address in place of a header.
-    pub(crate) fn caller_with_ticket(&self, headers: &HeaderMap, ticket: Option<&str>) -> Result<Caller, Problem> {
+    pub(crate) fn caller_with_ticket(
+        &self,
+        headers: &HeaderMap,
+        ticket: Option<&str>,
+        place: Option<&ConnectionPlace>,
+    ) -> Result<Caller, Problem> {
         match ticket {
-            None => self.caller(headers),
+            None => self.authenticated(bearer(headers)?, place),
             Some(_) if headers.contains_key(header::AUTHORIZATION) => {
                 Err(unauthorized("send the header `Authorization` or a ticket, and not both"))
             }
-            Some(ticket) => self.redeemed(ticket),
+            Some(ticket) => self.redeemed(ticket, place),
         }
     }
 
     /// Creates a ticket of a sender. It stands for the sender's credential, once and for a short time.
     pub(crate) fn ticket(&self, caller: &Caller) -> Result<Ticket, Problem> {
-        self.tickets.issue(&caller.credential, self.engine.now()?)
+        self.tickets.issue(&caller.live, self.engine.now()?)
     }
 
     /// Returns the sender with a ticket, and uses the ticket up.
-    fn redeemed(&self, ticket: &str) -> Result<Caller, Problem> {
-        let credential = self.tickets.redeem(ticket, self.engine.now()?);
-        let caller = credential.map(|credential| self.caller_with(credential));
-        let caller =
-            caller.ok_or_else(|| unauthorized("the ticket is not valid: a ticket works once, for 30 seconds"))?;
+    fn redeemed(&self, ticket: &str, place: Option<&ConnectionPlace>) -> Result<Caller, Problem> {
+        let now = self.engine.now()?;
+        let unknown = || unauthorized("the ticket is not valid: a ticket works once, for 30 seconds");
+        let caller = self.caller_with(self.tickets.redeem(ticket, now).ok_or_else(unknown)?);
         self.refuse_revoked(&caller)?;
+        self.admit(&caller.live, None, place)?;
+        self.count(&caller.live, now)?;
         Ok(caller)
     }
 
@@ -91,17 +113,58 @@ impl Entrance {
 
     /// Returns true if the sender's credential is still valid.
     pub(crate) fn still_accepts(&self, caller: &Caller) -> bool {
-        self.engine.now().is_ok_and(|now| self.credentials.still_accepts(&caller.credential, now))
+        self.engine.now().is_ok_and(|now| self.credentials.still_accepts(&caller.live.credential, now))
     }
 
-    fn authenticated(&self, token: &str) -> Result<Caller, Problem> {
+    /// Returns the sender with a token, and counts its request.
+    fn authenticated(&self, token: &str, place: Option<&ConnectionPlace>) -> Result<Caller, Problem> {
         let now = self.engine.now()?;
-        let credential = self.credentials.authenticate(token, now)?;
-        Ok(self.caller_with(credential))
+        let live = match place.and_then(|place| place.known(token)) {
+            // The connection has shown the token before, and the file still has its hash.
+            Some(live) if self.credentials.still_has(&live, now)? => live,
+            Some(_) | None => {
+                let live = self.credentials.live(token, now)?;
+                self.admit(&live, Some(token), place)?;
+                live
+            }
+        };
+        self.count(&live, now)?;
+        Ok(self.caller_with(live))
     }
 
-    fn caller_with(&self, credential: Credential) -> Caller {
-        Caller { engine: self.engine.clone(), credential: Arc::new(credential) }
+    /// Takes the connection for a credential, which has a limited number of connections.
+    fn admit(&self, live: &Arc<Live>, token: Option<&str>, place: Option<&ConnectionPlace>) -> Result<(), Problem> {
+        if place.is_none_or(|place| place.give(live, token, &self.connections)) {
+            return Ok(());
+        }
+        let detail = "this credential has as many open connections as it may have: close one, or use one again";
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_connections", detail).after(RETRY).closing())
+    }
+
+    /// Counts a request of a credential.
+    fn count(&self, live: &Live, now: Timestamp) -> Result<(), Problem> {
+        live.bucket.take(self.rate, now).map_err(|wait| {
+            let detail = "this credential has sent too many requests: wait, and send them more slowly";
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail).after(wait)
+        })
+    }
+
+    /// Counts a frame of a client with an open WebSocket. Returns the time until the frame may be carried out.
+    pub(crate) fn count_frame(&self, caller: &Caller) -> Duration {
+        // Without a clock, the frame is refused when it is carried out.
+        self.engine.now().map_or(Duration::ZERO, |now| caller.live.bucket.reserve(self.rate, now))
+    }
+
+    fn caller_with(&self, live: Arc<Live>) -> Caller {
+        Caller { engine: self.engine.clone(), live }
+    }
+}
+
+impl FromRequestParts<Arc<Entrance>> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
+        entrance.caller(parts)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The begin and the end of a session.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
+use bestow::event::CredentialEvent;
 
 use super::{Caller, Entrance};
 use crate::{
@@ -13,22 +16,30 @@ impl Entrance {
     pub(crate) async fn open_session(&self, link: String) -> Result<Issued, Problem> {
         let now = self.engine.now()?;
         // Without this look, anybody could make the file be written.
-        let Some(credential) = self.credentials.link(&link, now) else { return Err(no_link()) };
+        let Some(found) = self.credentials.link(&link, now) else { return Err(no_link()) };
         // While this server did not run, another program at its address may have got the link.
-        if self.began.is_none_or(|began| credential.created_at < began) {
+        if self.began.is_none_or(|began| found.credential.created_at < began) {
             return Err(no_link());
         }
         let credentials = self.credentials.clone();
-        self.on_the_file(move || credentials.open_session(&link, now)).await?.ok_or_else(no_link)
+        let issued = self.on_the_file(move || credentials.open_session(&link, now)).await?.ok_or_else(no_link)?;
+        let change = issued.credential.changed(CredentialEvent::Created, None, "http, by a link".into());
+        self.engine.record_credential(change).await?;
+        Ok(issued)
     }
 
     /// Ends the session of a caller.
     pub(crate) async fn end_session(&self, caller: &Caller) -> Result<(), Problem> {
         let now = self.engine.now()?;
-        let (credentials, credential) = (self.credentials.clone(), caller.credential.clone());
-        match self.on_the_file(move || Ok(credentials.revoke(&credential, now))).await? {
+        let (credentials, live) = (self.credentials.clone(), Arc::clone(&caller.live));
+        match self.on_the_file(move || Ok(credentials.revoke(&live.credential, now))).await? {
+            Ok(()) => {
+                let means = caller.means();
+                let change = caller.credential().changed(CredentialEvent::Revoked, None, means);
+                Ok(self.engine.record_credential(change).await?)
+            }
             // Somebody else revoked it first.
-            Ok(()) | Err(CredentialError::Revoked(_)) => Ok(()),
+            Err(CredentialError::Revoked(_)) => Ok(()),
             Err(why) => Err(unwritable(&why)),
         }
     }

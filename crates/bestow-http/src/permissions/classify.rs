@@ -66,7 +66,7 @@ pub(super) async fn classify(State(entrance): State<Arc<Entrance>>, request: Req
 
 async fn classified(entrance: &Entrance, request: Request) -> Result<Answer, Problem> {
     let (parts, body) = request.into_parts();
-    let caller = entrance.caller(&parts.headers)?;
+    let caller = entrance.caller(&parts)?;
     let agent = caller.agent()?;
     let fields = entrance.object(&caller, &parts.headers, body).await?;
     let call = read(&caller, &agent, fields)?;

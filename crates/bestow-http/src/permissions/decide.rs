@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::{Query, Request, State, rejection::QueryRejection},
-    http::{HeaderMap, StatusCode},
+    http::StatusCode,
 };
 use bestow::{
     Answer, Approver, Error,
@@ -33,11 +33,11 @@ pub(super) struct Filter {
 
 /// Lists the requests that wait for an answer of the caller.
 pub(super) async fn list(
-    State(entrance): State<Arc<Entrance>>,
-    headers: HeaderMap,
+    State(_): State<Arc<Entrance>>,
+    caller: Caller,
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Value>, Problem> {
-    let approver = entrance.caller(&headers)?.approver()?;
+    let approver = caller.approver()?;
     let Query(filter) =
         filter.map_err(|why| Problem::new(StatusCode::BAD_REQUEST, "invalid_query", why.body_text()))?;
     let pending = approver.pending()?;
@@ -107,7 +107,7 @@ fn modified(fields: &mut Fields) -> Result<Option<String>, Problem> {
 /// Answers a request.
 pub(super) async fn decide(State(entrance): State<Arc<Entrance>>, request: Request) -> Result<Json<Value>, Problem> {
     let (parts, body) = request.into_parts();
-    let caller = entrance.caller(&parts.headers)?;
+    let caller = entrance.caller(&parts)?;
     caller.approver()?;
     let submitted = Submitted::read(entrance.object(&caller, &parts.headers, body).await?)?;
     let tier = apply(&entrance, &caller, &submitted).await?;

@@ -39,7 +39,7 @@ impl Wanted {
 /// Enables exactly this call of this agent, once.
 pub(super) async fn enable(State(entrance): State<Arc<Entrance>>, request: Request) -> Result<Json<Value>, Problem> {
     let (parts, body) = request.into_parts();
-    let caller = entrance.caller(&parts.headers)?;
+    let caller = entrance.caller(&parts)?;
     let approver = caller.approver()?;
     let Wanted { agent, tool, input, reason } = Wanted::read(entrance.object(&caller, &parts.headers, body).await?)?;
     let action = Action::tool(tool, input.clone()).with_details(input);

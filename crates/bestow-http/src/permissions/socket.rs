@@ -49,11 +49,12 @@ pub(super) async fn open(
         Ok(upgrade) => upgrade,
         Err(problem) => return problem.into_response(),
     };
-    let caller = match entrance.caller_of_socket(&headers) {
+    let caller = match entrance.caller_of_socket(&headers, place.as_deref()) {
         Ok(caller) => caller,
         // Clients of this dialect expect the close code.
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
-            return upgrade.on_upgrade(socket::unauthenticated);
+            let times = entrance.socket_times();
+            return upgrade.on_upgrade(move |socket| socket::unauthenticated(socket, times));
         }
         Err(problem) => return problem.into_response(),
     };

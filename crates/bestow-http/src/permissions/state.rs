@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::{Path, State, rejection::PathRejection},
-    http::HeaderMap,
 };
 use bestow::{
     Error, Outcome,
@@ -15,15 +14,20 @@ use bestow::{
 use serde_json::{Value, json};
 
 use super::item;
-use crate::{body, identity::Entrance, problem::Problem, shown};
+use crate::{
+    body,
+    identity::{Caller, Entrance},
+    problem::Problem,
+    shown,
+};
 
 /// Tells an agent how its request stands: `status`, the remark of the person, and the input that was approved instead.
 pub(super) async fn state(
-    State(entrance): State<Arc<Entrance>>,
-    headers: HeaderMap,
+    State(_): State<Arc<Entrance>>,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = entrance.caller(&headers)?.agent()?;
+    let agent = caller.agent()?;
     let Path(text) = path.map_err(|_| Problem::not_found("this is not the id of a request"))?;
     let unknown = || Problem::not_found(format!("this agent has made no request {:?}", body::shortened(&text)));
     let id = item::parse_id(&text).map_err(|_| unknown())?;

@@ -17,11 +17,17 @@ use tokio::sync::{broadcast, watch};
 /// The news by which a client may lag. A client that lags further is cut off.
 const NEWS: usize = 1_024;
 
+/// The type of the message about the begin of a run.
+pub(super) const BEGIN: &str = "strategy_started";
+
 /// News of a run: its begin, its output and its end.
 #[derive(Debug)]
 pub(super) struct RunNews {
     pub(super) run: RunId,
     pub(super) message: Value,
+    /// For the begin of a run, the number of the last event before it. Clients are told the begin before every request
+    /// of the run and before every later change of policy.
+    pub(super) begins_after: Option<u64>,
 }
 
 /// The runs whose bots are going on, the engine that they belong to, and their news.
@@ -58,7 +64,9 @@ impl Board {
         let all = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(clients) = all.get(owner) {
             // The last client may leave meanwhile.
-            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message }));
+            let is_begin = message.get("type").is_some_and(|kind| kind == BEGIN);
+            let begins_after = self.engine.last_sequence().ok().filter(|_| is_begin);
+            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message, begins_after }));
         }
     }
 
@@ -90,6 +98,11 @@ impl Board {
 
     pub(super) fn is_running(&self, owner: &OwnerId, run: &RunId) -> bool {
         self.lock().contains_key(&(owner.clone(), run.clone()))
+    }
+
+    /// Returns the number of the runs that are going on, of one owner or of all.
+    pub(super) fn count(&self, owner: Option<&OwnerId>) -> usize {
+        self.lock().keys().filter(|(whose, _)| owner.is_none_or(|owner| owner == whose)).count()
     }
 
     /// Returns the running run that has this agent.

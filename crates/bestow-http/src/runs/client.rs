@@ -21,7 +21,7 @@ use super::{
     registry::Runs,
 };
 use crate::{
-    identity::Entrance,
+    identity::{Caller, Entrance},
     problem::Problem,
     socket::{Ended, Incoming, Socket},
 };
@@ -118,16 +118,26 @@ impl Client {
             }
             Own::PrepareRun { .. } if self.subscribed.len() >= SUBSCRIPTIONS => Err(too_many()),
             Own::PrepareRun { agents, cwd } => {
-                let prepared = self.runs.prepare(&self.approver, &self.owner, agents, cwd.as_deref()).await;
-                match prepared.and_then(|(run, agents)| self.subscribe(&run).map(|_| (run, agents))) {
+                let (runs, approver, owner) = (Arc::clone(&self.runs), self.approver.clone(), self.owner.clone());
+                let work = async move { runs.prepare(&approver, &owner, agents, cwd.as_deref()).await };
+                match worked(&socket.entrance, &socket.caller, work)
+                    .await
+                    .and_then(|(run, agents)| self.subscribe(&run).map(|_| (run, agents)))
+                {
                     Ok((run, agents)) => Ok(Some(message::prepared(&run, &agents, id, socket.now()?))),
                     Err(why) => Err(why),
                 }
             }
             Own::StartRun { run_id, input } => {
-                self.runs.start(&self.owner, &run_id, input.as_deref()).await.map(|()| None)
+                let (runs, owner) = (Arc::clone(&self.runs), self.owner.clone());
+                let work = async move { runs.start(&owner, &run_id, input.as_deref()).await };
+                worked(&socket.entrance, &socket.caller, work).await.map(|()| None)
             }
-            Own::StopRun { run_id } => self.runs.stop(&self.approver, &self.owner, &run_id).await.map(|()| None),
+            Own::StopRun { run_id } => {
+                let (runs, approver, owner) = (Arc::clone(&self.runs), self.approver.clone(), self.owner.clone());
+                let work = async move { runs.stop(&approver, &owner, &run_id).await };
+                worked(&socket.entrance, &socket.caller, work).await.map(|()| None)
+            }
         })
     }
 
@@ -187,6 +197,16 @@ impl Client {
         let text = ended.text(resolution, || resolved(resolution, &run).to_string());
         socket.say_text(text).await
     }
+}
+
+/// Does work about a run: it looks at files, and delays no other client.
+async fn worked<T: Send + 'static>(
+    entrance: &Entrance,
+    caller: &Caller,
+    work: impl Future<Output = Result<T, NotDone>> + Send + 'static,
+) -> Result<T, NotDone> {
+    let done = entrance.work(caller, work).await;
+    done.map_err(|why| NotDone::new(Code::Shared(ErrorCode::InternalError), why.detail))?
 }
 
 fn too_many() -> NotDone {

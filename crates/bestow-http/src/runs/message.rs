@@ -1,5 +1,8 @@
 //! The messages of this dialect: its own, and those of a connector over stdio, which have equal names.
 
+use std::str::FromStr;
+
+use axum::http::StatusCode;
 use bestow::{
     agent::{AgentId, RunId},
     event::Timestamp,
@@ -8,6 +11,8 @@ use bestow::{
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::problem::Problem;
 
 /// A message of a person's client.
 #[derive(Debug)]
@@ -43,14 +48,46 @@ pub(super) enum Own {
     },
 }
 
+/// A field of a message in [`Own`].
+struct Field {
+    name: &'static str,
+    /// True if the message needs the field.
+    is_needed: bool,
+    /// Returns the mistake in a value.
+    wrong: fn(&Value) -> Option<String>,
+}
+
+const RUN: Field = Field { name: "runId", is_needed: true, wrong: |value| parsed::<RunId>(value) };
+
+const fn may(name: &'static str, wrong: fn(&Value) -> Option<String>) -> Field {
+    Field { name, is_needed: false, wrong }
+}
+
 /// The messages in [`Own`], each with its fields.
-const OWN: [(&str, &[&str]); 5] = [
-    ("subscribe", &["runId"]),
-    ("unsubscribe", &["runId"]),
-    ("prepare_run", &["agents", "cwd"]),
-    ("start_run", &["runId", "input"]),
-    ("stop_run", &["runId"]),
+const OWN: [(&str, &[Field]); 5] = [
+    ("subscribe", &[RUN]),
+    ("unsubscribe", &[RUN]),
+    ("prepare_run", &[may("agents", agents), may("cwd", text)]),
+    ("start_run", &[RUN, may("input", text)]),
+    ("stop_run", &[RUN]),
 ];
+
+fn text(value: &Value) -> Option<String> {
+    (!value.is_string()).then(|| "it must be a text".to_owned())
+}
+
+fn parsed<T: FromStr<Err: std::fmt::Display>>(value: &Value) -> Option<String> {
+    let Value::String(given) = value else { return text(value) };
+    given.parse::<T>().err().map(|why| why.to_string())
+}
+
+fn agents(value: &Value) -> Option<String> {
+    let Value::Array(all) = value else { return Some("it must be a list of agents".to_owned()) };
+    all.iter().find_map(parsed::<AgentId>)
+}
+
+/// The most misspelled fields that an error names.
+const MOST_MISTAKES: usize = 16;
 
 /// The fields of every message.
 const COMMON: [&str; 2] = ["type", "requestId"];
@@ -60,7 +97,7 @@ const WITHOUT_MEANING: &str = "this dialect has no `hello`, `bye` or `message`: 
 
 /// The codes of this dialect's errors (`sources/001`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
+pub(crate) enum Code {
     Subscribe,
     PrepareFailed,
     StartFailed,
@@ -69,7 +106,7 @@ pub(super) enum Code {
 
 /// A message that was not carried out.
 #[derive(Debug)]
-pub(super) struct NotDone {
+pub(crate) struct NotDone {
     pub(super) code: Code,
     pub(super) message: String,
 }
@@ -81,6 +118,19 @@ impl NotDone {
 
     pub(super) fn no_run(run: &RunId) -> NotDone {
         NotDone::new(Code::Shared(ErrorCode::RunNotFound), format!("No active run found for runId {run}"))
+    }
+}
+
+/// An order about a run that another dialect gave.
+impl From<NotDone> for Problem {
+    fn from(NotDone { code, message }: NotDone) -> Problem {
+        let (status, name) = match code {
+            Code::PrepareFailed => (StatusCode::CONFLICT, "prepare_failed"),
+            Code::StartFailed => (StatusCode::CONFLICT, "start_failed"),
+            Code::Shared(ErrorCode::RunNotFound) => (StatusCode::NOT_FOUND, "not_found"),
+            Code::Subscribe | Code::Shared(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        };
+        Problem::new(status, name, message)
     }
 }
 
@@ -149,19 +199,36 @@ fn own(text: &str, unknown: String) -> Result<Order, NotDone> {
     let Some((kind, fields)) = OWN.iter().find(|(own, _)| *own == kind) else {
         return Err(invalid(format!("{unknown}; and `{}`", OWN.map(|(kind, _)| kind).join("`, `"))));
     };
-    misspelling(&given, fields).map_err(|why| invalid(format!("{kind}: {why}")))?;
+    let mistakes = mistakes(&given, fields);
+    if !mistakes.is_empty() {
+        return Err(invalid(format!("{kind}: {}", mistakes.join("; "))));
+    }
     serde_json::from_str(text).map(Order::Own).map_err(|why| invalid(format!("{kind}: {why}")))
 }
 
-/// Refuses a field that looks like a misspelling of a known one. Without `agents`, a run would have every agent.
-fn misspelling(given: &Map<String, Value>, fields: &[&'static str]) -> Result<(), String> {
-    let known = || fields.iter().chain(&COMMON).copied();
+/// Returns every mistake in the fields of a message. A field that looks like a misspelling of a known one is a mistake:
+/// without `agents`, a run would have every agent.
+fn mistakes(given: &Map<String, Value>, fields: &[Field]) -> Vec<String> {
+    let known = || fields.iter().map(|field| field.name).chain(COMMON);
     let unknown = given.keys().filter(|name| known().all(|known| known != name.as_str()));
-    let mut near = unknown.filter_map(|name| Some((name, closest_word(name, known())?)));
-    match near.next() {
-        None => Ok(()),
-        Some((name, near)) => Err(format!("unknown field `{}`: did you mean `{near}`?", Escaped(name))),
-    }
+    let misspelled: Vec<_> = unknown.filter_map(|name| Some((name, closest_word(name, known())?))).collect();
+    let wrong = fields.iter().filter_map(|Field { name, is_needed, wrong }| match given.get(*name) {
+        None if *is_needed && misspelled.iter().all(|(_, near)| near != name) => {
+            Some(format!("missing field `{name}`"))
+        }
+        None => None,
+        Some(Value::Null) if !is_needed => None,
+        Some(value) => wrong(value).map(|why| format!("`{name}`: {why}")),
+    });
+    let names = misspelled.iter().take(MOST_MISTAKES);
+    let names = names.map(|(name, near)| format!("unknown field `{}`: did you mean `{near}`?", Escaped(name)));
+    names.chain(wrong).collect()
+}
+
+/// Returns the error with which a frame is answered, or none if it is a message.
+pub(crate) fn objection(text: &str, ts: Timestamp) -> Option<Value> {
+    let (request_id, order) = read(text);
+    order.err().map(|why| error(&why, request_id.as_deref(), ts))
 }
 
 /// Renders the error about a message.

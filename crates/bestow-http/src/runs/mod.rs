@@ -33,7 +33,7 @@ use crate::{
 };
 
 use self::client::Client;
-pub(crate) use self::registry::Runs;
+pub(crate) use self::{message::objection, registry::Runs};
 
 pub(crate) fn routes() -> Router<Arc<Entrance>> {
     Router::new().route("/ws", get(open))
@@ -56,7 +56,7 @@ fn opened(
     place: Option<Extension<ConnectionPlace>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let caller = entrance.caller_of_socket(headers)?;
+    let caller = entrance.caller_of_socket(headers, place.as_deref())?;
     let upgrade = socket::limited(upgrade)?;
     let own = entrance.place_for_socket(&caller)?;
     let role = caller.credential().role.clone();

@@ -1,7 +1,7 @@
 //! The news for one client of a person: policy changes, requests, and the output of runs, in the order in which they
 //! happened.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use bestow::{
     Engine,
@@ -9,9 +9,15 @@ use bestow::{
     stdio::ToConnector,
     user::{ApproverSession, OwnerId, Prompt},
 };
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{
+    broadcast::{self, error::TryRecvError},
+    watch,
+};
 
 use super::{board::RunNews, registry::Runs};
+
+/// The news of runs that a client may have before it.
+const LAG: usize = 1_024;
 
 /// Something that the client may have to see.
 #[derive(Debug)]
@@ -31,8 +37,12 @@ pub(super) struct Outgoing {
     events: Subscription,
     session: ApproverSession,
     runs: broadcast::Receiver<Arc<RunNews>>,
-    /// The next item. It is held back until all earlier policy changes are told.
-    held: Option<News>,
+    /// News of runs that were read to find the begin of a run, and that are told in their turn.
+    later: VecDeque<Arc<RunNews>>,
+    /// The next policy change, after the begins of runs that come before it.
+    first: VecDeque<News>,
+    /// The next items. They are held back until all earlier policy changes are told.
+    held: VecDeque<News>,
 }
 
 /// The client reads too slowly, or the engine ended.
@@ -43,7 +53,17 @@ impl Outgoing {
     pub(super) fn new(engine: &Engine, owner: OwnerId, session: ApproverSession, runs: &Runs) -> Outgoing {
         // The signal comes before the events: see `PolicySignals::of`.
         let (policies, runs) = (runs.policies(&owner), runs.news(&owner));
-        Outgoing { engine: engine.clone(), owner, policies, events: engine.subscribe(), session, runs, held: None }
+        Outgoing {
+            engine: engine.clone(),
+            owner,
+            policies,
+            events: engine.subscribe(),
+            session,
+            runs,
+            later: VecDeque::new(),
+            first: VecDeque::new(),
+            held: VecDeque::new(),
+        }
     }
 
     /// Waits for the next news.
@@ -53,31 +73,83 @@ impl Outgoing {
     /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Result<News, Over> {
         loop {
-            // The engine gives out an event before everything that follows from it.
-            if let Some(said) = self.policy()? {
-                return Ok(News::Policy(Box::new(said)));
+            if let Some(first) = self.first.pop_front() {
+                return Ok(first);
             }
-            if let Some(held) = self.held.take() {
+            // The engine gives out an event before everything that follows from it.
+            if self.read_policy()? {
+                continue;
+            }
+            if let Some(held) = self.held.pop_front() {
                 return Ok(held);
             }
             // The end of a request comes before the end of its run.
             tokio::select! {
                 biased;
                 changed = self.policies.changed() => changed.map_err(|_| Over)?,
-                prompt = self.session.next() => self.held = Some(News::Prompt(prompt.ok_or(Over)?)),
-                news = self.runs.recv() => self.held = Some(News::Run(news.map_err(|_| Over)?)),
+                prompt = self.session.next() => {
+                    let prompt = prompt.ok_or(Over)?;
+                    if let Prompt::Ask(request) = &prompt {
+                        let begins = self.begins(|news, _| news.run == request.run)?;
+                        self.held.extend(begins);
+                    }
+                    self.held.push_back(News::Prompt(prompt));
+                }
+                news = next_of_run(&mut self.later, &mut self.runs) => self.held.push_back(News::Run(news?)),
             }
         }
     }
 
-    /// Returns the next policy change among the events that are there.
-    fn policy(&mut self) -> Result<Option<ToConnector>, Over> {
+    /// Takes the begins of runs for which `is_wanted` returns true, if the client was not told about them yet. Its
+    /// second argument is the number of the last event before the begin.
+    fn begins(&mut self, is_wanted: impl Fn(&RunNews, u64) -> bool) -> Result<Vec<News>, Over> {
+        loop {
+            match self.runs.try_recv() {
+                // A client that lags this far is cut off, as one that reads the news themselves too slowly.
+                Ok(_) if self.later.len() >= LAG => return Err(Over),
+                Ok(news) => self.later.push_back(news),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Err(Over),
+            }
+        }
+        let mut begins = Vec::new();
+        self.later.retain(|news| match news.begins_after {
+            Some(after) if is_wanted(news, after) => {
+                begins.push(News::Run(Arc::clone(news)));
+                false
+            }
+            Some(_) | None => true,
+        });
+        Ok(begins)
+    }
+
+    /// Reads the next policy change among the events that are there, and the begins of runs before it. Returns false if
+    /// there is none.
+    fn read_policy(&mut self) -> Result<bool, Over> {
         while let Some(recorded) = self.events.try_next().map_err(|_| Over)? {
             let at = self.engine.now().map_err(|_| Over)?;
             if let Some(said) = ToConnector::of_policy(&recorded.event, &self.owner, at) {
-                return Ok(Some(said));
+                let begins = self.begins(|_, after| after < recorded.sequence)?;
+                self.first.extend(begins);
+                self.first.push_back(News::Policy(Box::new(said)));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
+    }
+}
+
+/// Waits for the next news of a run.
+///
+/// # Cancellation
+///
+/// Dropping the future loses nothing.
+async fn next_of_run(
+    later: &mut VecDeque<Arc<RunNews>>,
+    runs: &mut broadcast::Receiver<Arc<RunNews>>,
+) -> Result<Arc<RunNews>, Over> {
+    match later.pop_front() {
+        Some(news) => Ok(news),
+        None => runs.recv().await.map_err(|_| Over),
     }
 }

@@ -1,6 +1,6 @@
 //! The orders about runs: preparing, starting and stopping. Everything about a run but its bots is in the engine.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bestow::{
     Approver, Engine, Error, Profile,
@@ -10,7 +10,7 @@ use bestow::{
     text::Escaped,
     user::OwnerId,
 };
-use tokio::sync::{Mutex, broadcast, watch};
+use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
 use super::{
     board::{Board, RunNews},
@@ -18,6 +18,7 @@ use super::{
     policy_signals::PolicySignals,
     running::{self, Starting},
 };
+use crate::shares::Shares;
 
 /// The agents of one run.
 const AGENTS: usize = 64;
@@ -27,14 +28,20 @@ const AGENTS: usize = 64;
 pub(crate) struct Runs {
     board: Arc<Board>,
     policies: Arc<PolicySignals>,
-    /// The turn of whoever prepares, starts or stops a run.
-    turn: Mutex<()>,
+    /// The turn of whoever prepares, joins, starts or stops a run of an owner. The runs of one owner do not delay those
+    /// of another.
+    turns: Shares<OwnerId>,
 }
 
 impl Runs {
     pub(crate) fn new(engine: &Engine, sandbox: Option<Sandbox>) -> Runs {
         let board = Arc::new(Board::new(engine, sandbox));
-        Runs { board, policies: Arc::default(), turn: Mutex::default() }
+        Runs { board, policies: Arc::default(), turns: Shares::of(1) }
+    }
+
+    /// Returns the sandbox for programs and processes, if the server has one.
+    pub(crate) fn sandbox(&self) -> Option<Sandbox> {
+        self.board.sandbox.clone()
     }
 
     /// Returns the signal that the policies of an owner have changed.
@@ -46,15 +53,59 @@ impl Runs {
         self.board.news(owner)
     }
 
+    async fn turn(&self, owner: &OwnerId) -> Result<OwnedSemaphorePermit, NotDone> {
+        let broken = || NotDone::new(Code::Shared(ErrorCode::InternalError), "the server is not able to work");
+        self.turns.take(owner).await.ok_or_else(broken)
+    }
+
+    /// Returns the runs of an owner's agents, with the agents in each.
+    pub(crate) fn all(&self, owner: &OwnerId) -> Result<BTreeMap<RunId, Vec<AgentId>>, Error> {
+        let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for profile in self.board.engine.agents()?.iter().filter(|profile| profile.owner == *owner) {
+            // An agent that is gone by now is in no run.
+            if let Ok(run) = self.board.engine.run_of(&profile.id) {
+                all.entry(run).or_default().push(profile.id.clone());
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns true while bots that this server has started act in a run.
+    pub(crate) fn is_running(&self, owner: &OwnerId, run: &RunId) -> bool {
+        self.board.is_running(owner, run)
+    }
+
+    /// Returns the number of the runs whose bots are going on, of one owner or of all.
+    pub(crate) fn running(&self, owner: Option<&OwnerId>) -> usize {
+        self.board.count(owner)
+    }
+
+    /// Puts an agent into a run of its owner's agents. Returns the agents in the run.
+    pub(crate) async fn join(
+        &self,
+        approver: &Approver,
+        owner: &OwnerId,
+        run: &RunId,
+        agent: &AgentId,
+    ) -> Result<Vec<AgentId>, NotDone> {
+        let _turn = self.turn(owner).await?;
+        self.agents_of(owner, run)?;
+        if let Some(busy) = self.board.running_with(owner, agent).filter(|busy| busy != run) {
+            return Err(failed(format!("the agent is in the run {busy}, which is going on: stop that run first")));
+        }
+        approver.join_run(agent, run).await.map_err(|why| failed(why.to_string()))?;
+        Ok(self.agents_of(owner, run)?.iter().map(|profile| profile.id.clone()).collect())
+    }
+
     /// Puts agents of a person's owner into a new run. Without a list these are the agents that have a command.
-    pub(super) async fn prepare(
+    pub(crate) async fn prepare(
         &self,
         approver: &Approver,
         owner: &OwnerId,
         wanted: Option<Vec<AgentId>>,
         cwd: Option<&str>,
     ) -> Result<(RunId, Vec<AgentId>), NotDone> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn(owner).await?;
         let chosen = self.chosen(owner, wanted)?;
         if let Some(busy) = chosen.iter().find_map(|profile| self.board.running_with(owner, &profile.id)) {
             let message = format!("one of the agents is in the run {busy}, which is going on: stop that run first");
@@ -106,8 +157,8 @@ impl Runs {
     }
 
     /// Starts the bots that the policy file declares for the agents of a run.
-    pub(super) async fn start(&self, owner: &OwnerId, run: &RunId, input: Option<&str>) -> Result<(), NotDone> {
-        let _turn = self.turn.lock().await;
+    pub(crate) async fn start(&self, owner: &OwnerId, run: &RunId, input: Option<&str>) -> Result<(), NotDone> {
+        let _turn = self.turn(owner).await?;
         let failed = |message: String| NotDone::new(Code::StartFailed, message);
         let agents = self.agents_of(owner, run)?;
         if self.board.is_running(owner, run) {
@@ -127,8 +178,8 @@ impl Runs {
     }
 
     /// Stops a run: its bots end, and then everything that was valid for it. What waits for a person is cancelled.
-    pub(super) async fn stop(&self, approver: &Approver, owner: &OwnerId, run: &RunId) -> Result<(), NotDone> {
-        let _turn = self.turn.lock().await;
+    pub(crate) async fn stop(&self, approver: &Approver, owner: &OwnerId, run: &RunId) -> Result<(), NotDone> {
+        let _turn = self.turn(owner).await?;
         let agents = self.agents_of(owner, run)?;
         if !self.board.stop(owner, run) {
             end(approver, agents.iter().map(|profile| &profile.id)).await;

@@ -14,7 +14,11 @@ use bestow::{
 use serde_json::{Value, json};
 use tokio::{process::Command, sync::watch, task::JoinSet};
 
-use super::{board::Board, output::Output, program};
+use super::{
+    board::{BEGIN, Board},
+    output::Output,
+    program,
+};
 
 /// A run that begins.
 #[derive(Clone, Debug)]
@@ -88,11 +92,7 @@ impl Bots {
 pub(super) async fn start(board: Arc<Board>, starting: Starting, stopped: watch::Receiver<bool>) -> Result<(), String> {
     let Starting { owner, run, agents, input } = &starting;
     let ids: Vec<_> = agents.iter().map(|profile| &profile.id).collect();
-    board.tell(
-        owner,
-        run,
-        json!({ "type": "strategy_started", "runId": run, "agents": ids, "ts": board.engine.now().ok() }),
-    );
+    board.tell(owner, run, json!({ "type": BEGIN, "runId": run, "agents": ids, "ts": board.engine.now().ok() }));
     let mut bots = Bots::none();
     for profile in agents {
         let Some(command) = &profile.bot else { continue };

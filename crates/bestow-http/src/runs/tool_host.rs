@@ -13,7 +13,12 @@ use crate::socket::{Ended, Incoming, Socket};
 
 /// Talks to a tool host until one side ends.
 pub(super) async fn talk(mut socket: Socket, agent: Agent) {
-    let _ = converse(&mut socket, AgentClient::new(agent)).await;
+    let client = AgentClient::new(agent);
+    let client = match socket.entrance.runs().sandbox() {
+        Some(sandbox) => client.starting_processes_in(sandbox),
+        None => client,
+    };
+    let _ = converse(&mut socket, client).await;
 }
 
 async fn converse(socket: &mut Socket, client: AgentClient) -> Result<(), Ended> {

@@ -132,7 +132,7 @@ impl AuthorizeResult {
         }
     }
 
-    fn of_authorized(authorized: &Authorization) -> AuthorizeResult {
+    pub(super) fn of_authorized(authorized: &Authorization) -> AuthorizeResult {
         let told = AuthorizeResult::of(authorized.decision());
         let is_changed = match authorized {
             Authorization::Updated(..) => true,

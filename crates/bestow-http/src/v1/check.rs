@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use bestow::{Permission, decision::Check};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::ToSchema;
 
-use super::{input::Sent, sender::AgentSender};
+use super::input;
 use crate::{identity::Entrance, problem::Problem};
 
 /// The most permissions of one check.
@@ -60,10 +63,14 @@ enum Holds {
     responses((status = 200, description = "The state of each permission.", body = CheckResult))
 )]
 pub(super) async fn check(
-    State(_): State<Arc<Entrance>>,
-    AgentSender { agent, .. }: AgentSender,
-    Sent(CheckBody { permissions }): Sent<CheckBody>,
+    State(entrance): State<Arc<Entrance>>,
+    request: Request,
 ) -> Result<Json<CheckResult>, Problem> {
+    let (parts, body) = request.into_parts();
+    let caller = entrance.caller(&parts)?;
+    let agent = caller.agent()?;
+    let sent = entrance.json(&caller, &parts.headers, body).await?;
+    let CheckBody { permissions } = input::plain(&sent)?;
     // Each check reads the published state and nothing else, so it needs no thread that may wait.
     let checked = permissions.into_iter().map(|permission| {
         let held = match agent.check(&permission) {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{Json, extract::State, http::StatusCode};
 use bestow::{control::GrantOrDecisionId, decision::SavedDecisionId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    grants::{Because, OfAgent},
+    grants::{Because, OfAgent, undo_held},
     input::{Asked, Named},
     sender::Person,
     view::SavedDecisionView,
@@ -18,7 +18,7 @@ use crate::{identity::Entrance, problem::Problem};
 
 /// Returns the paths of this resource.
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(revoke))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(revoke)).routes(routes!(undo))
 }
 
 /// The saved decisions that are valid now.
@@ -63,6 +63,23 @@ async fn revoke(
     Asked(Because { reason }): Asked<Because>,
 ) -> Result<Json<RevokedDecision>, Problem> {
     let held = GrantOrDecisionId::Ruling(id);
-    entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??;
+    let revocation = entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??;
+    entrance.revocations().remember(held, revocation);
     Ok(Json(RevokedDecision { saved_decision_id: id }))
+}
+
+/// Undoes the revocation of a saved decision of the last ten seconds, by the same credential and once. An equal
+/// decision of this person is valid then, with an id of its own.
+#[utoipa::path(
+    post, path = "/v1/decisions/{decision}/undo", tag = "decisions",
+    params(("decision" = String, Path, description = "The id of the revoked decision, such as `r2`.")),
+    responses((status = 204, description = "An equal decision is valid."))
+)]
+async fn undo(
+    State(entrance): State<Arc<Entrance>>,
+    person: Person,
+    Named(id): Named<SavedDecisionId>,
+) -> Result<StatusCode, Problem> {
+    undo_held(&entrance, person, GrantOrDecisionId::Ruling(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -247,7 +247,7 @@ fn of(
     entrance: &Entrance,
     AgentSender { caller, agent }: AgentSender,
 ) -> Result<(Arc<OwnSessions>, identity::Caller), Problem> {
-    Ok((entrance.hosts().of(entrance.engine(), agent)?, caller))
+    Ok((entrance.hosts().of(entrance.engine(), &agent)?, caller))
 }
 
 fn invalid(why: &str) -> Problem {

@@ -42,9 +42,10 @@ pub(super) async fn once(State(entrance): State<Arc<Entrance>>, request: Request
 }
 
 async fn repeated(entrance: Arc<Entrance>, request: Request, next: Next) -> Result<Response, Problem> {
-    let caller = entrance.caller(request.headers())?;
-    let text = key(request.headers())?;
-    let (parts, sent) = request.into_parts();
+    let (mut parts, sent) = request.into_parts();
+    let caller = entrance.caller(&parts)?;
+    parts.extensions.insert(caller.clone());
+    let text = key(&parts.headers)?;
     let sent = entrance.bytes(&caller, sent).await?;
     let mut hash = Sha256::new();
     for part in [parts.method.as_str().as_bytes(), parts.uri.to_string().as_bytes(), &sent] {

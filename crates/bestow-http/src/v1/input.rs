@@ -13,10 +13,7 @@ use bestow::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{
-    identity::{Caller, Entrance},
-    problem::Problem,
-};
+use crate::{body, identity::Entrance, problem::Problem};
 
 /// A body of JSON. An unknown field is refused by its name.
 pub(super) struct Sent<T>(pub(super) T);
@@ -26,12 +23,18 @@ impl<T: DeserializeOwned> FromRequest<Arc<Entrance>> for Sent<T> {
 
     async fn from_request(request: Request, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let caller = match parts.extensions.get::<Caller>() {
-            Some(caller) => caller.clone(),
-            None => entrance.caller(&parts.headers)?,
-        };
+        let caller = entrance.caller(&parts)?;
         let fields = entrance.object(&caller, &parts.headers, body).await?;
         understood(Value::Object(fields.whole())).map(Sent)
+    }
+}
+
+/// Reads a body whose type has no free values in it, so that its reader refuses every key that comes twice. A body that
+/// is wrong is read again, for the name of the field.
+pub(super) fn plain<T: DeserializeOwned>(sent: &[u8]) -> Result<T, Problem> {
+    match serde_json::from_slice(sent) {
+        Ok(read) => Ok(read),
+        Err(_) => understood(Value::Object(body::object_in(sent)?)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! and an operator's for every owner. Both give their orders through [`bestow::control::Admin`], as the control socket
 //! does.
 
+mod acting;
 mod agents;
 mod audit;
 mod authorize;
@@ -18,14 +19,19 @@ mod hosts;
 mod idempotency;
 mod input;
 mod me;
+mod new_agents;
 mod openapi;
+mod owner;
 mod policies;
+mod processes;
 mod requests;
+mod runs;
 mod sender;
 mod session;
 mod suggestions;
 mod tasks;
 mod tickets;
+mod tools;
 mod view;
 
 use std::sync::Arc;
@@ -53,6 +59,7 @@ fn decisions() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(check::check))
         .routes(routes!(authorize::authorize))
         .routes(routes!(explain::explain))
+        .routes(routes!(acting::spend))
         .routes(routes!(agents::explain))
         .merge(session::resource())
         .merge(hosts::resource())
@@ -63,6 +70,11 @@ fn resources() -> OpenApiRouter<Arc<Entrance>> {
         .merge(requests::resource())
         .merge(grants::resource())
         .merge(agents::resource())
+        .merge(new_agents::resource())
+        .merge(runs::resource())
+        .merge(processes::resource())
+        .merge(tools::resource())
+        .merge(acting::messages())
         .merge(decisions::resource())
         .merge(policies::resource())
         .merge(config::resource())

@@ -11,51 +11,22 @@ use bestow::{
     path::SanitizedPath,
     stdio::{PolicyMode, UpdatePolicy},
     tool::{ToolName, ToolPolicy},
-    user::OwnerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     input::{Asked, Named, Sent},
+    owner::OfOwner,
     sender::Person,
 };
-use crate::{credentials::Role, identity::Entrance, problem::Problem};
+use crate::{identity::Entrance, problem::Problem};
 
 /// Returns the paths of this resource.
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
     OpenApiRouter::new().routes(routes!(get, update))
-}
-
-/// The owner of a run.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct OfOwner {
-    /// The owner. An operator names it. An approver may repeat its own.
-    #[param(value_type = Option<String>)]
-    owner_id: Option<OwnerId>,
-}
-
-impl OfOwner {
-    /// Returns the handle of the person for the owner of the run.
-    fn approver(self, person: &Person) -> Result<Approver, Problem> {
-        let owner = match (&person.caller.credential().role, self.owner_id) {
-            (Role::Approver { owner, .. }, None) => owner.clone(),
-            (Role::Approver { owner, .. }, Some(named)) if named == *owner => named,
-            (Role::Operator, Some(named)) => named,
-            (Role::Approver { .. } | Role::Agent { .. }, Some(_)) | (Role::Agent { .. }, None) => {
-                return Err(Problem::forbidden("the credential belongs to another `ownerId`"));
-            }
-            (Role::Operator, None) => {
-                let detail = "`ownerId` is missing: an operator names the owner of the run";
-                return Err(Problem::new(axum::http::StatusCode::BAD_REQUEST, "invalid_query", detail));
-            }
-        };
-        Ok(person.admin.approver(&owner, person.by.clone()))
-    }
 }
 
 /// The policies of a run.

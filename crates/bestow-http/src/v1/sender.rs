@@ -56,7 +56,7 @@ impl Person {
 
 /// Returns the sender, and leaves it for the reader of the body.
 fn caller(parts: &mut Parts, entrance: &Entrance) -> Result<Caller, Problem> {
-    let caller = entrance.caller(&parts.headers)?;
+    let caller = entrance.caller(parts)?;
     parts.extensions.insert(caller.clone());
     Ok(caller)
 }
@@ -74,6 +74,27 @@ impl FromRequestParts<Arc<Entrance>> for Person {
 
     async fn from_request_parts(parts: &mut Parts, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
         Person::of(caller(parts, entrance)?)
+    }
+}
+
+/// A sender who may add agents: an agent, or an operator.
+pub(super) enum Creator {
+    Agent(AgentSender),
+    Operator(Person),
+}
+
+impl FromRequestParts<Arc<Entrance>> for Creator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
+        let caller = caller(parts, entrance)?;
+        match &caller.credential().role {
+            Role::Agent { .. } => AgentSender::of(caller).map(Creator::Agent),
+            Role::Operator => Person::of(caller).map(Creator::Operator),
+            Role::Approver { .. } => Err(Problem::forbidden(
+                "an operator adds agents, and an agent creates its children: a person adds an agent to the policy file",
+            )),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `GET /v1/tasks`: the scheduled tasks, as their files are now.
 
-use std::{iter, sync::Arc};
+use std::{iter, sync::Arc, time::Duration};
 
 use axum::{Json, extract::State};
 use bestow::{
@@ -45,12 +45,15 @@ struct TaskView {
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<AgentId>,
     enabled: bool,
-    /// The times of its schedule, as the file says them. A heartbeat task is due with the heartbeat.
+    /// The times of its schedule, as the file says them.
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
     /// The time zone of the schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     timezone: Option<String>,
+    /// The seconds between two heartbeats. A heartbeat task has them in place of a schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heartbeat_every_seconds: Option<u64>,
     /// The command that runs before each run and decides about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<GateView>,
@@ -120,7 +123,7 @@ impl TaskRun {
 }
 
 impl TaskView {
-    fn of(surveyed: &Surveyed) -> TaskView {
+    fn of(surveyed: &Surveyed, heartbeat: Duration) -> TaskView {
         let problem = |problem: &TaskProblem| TaskProblemView { line: problem.line, text: problem.why.clone() };
         let (task, problems) = match &surveyed.task {
             Ok(task) => (Some(task), &surveyed.hindered),
@@ -130,9 +133,11 @@ impl TaskView {
             Some(When::At(expression, zone)) => (Some(expression.to_string()), Some(zone.to_string())),
             Some(When::WithTheHeartbeat) | None => (None, None),
         };
+        let is_heartbeat = task.is_some_and(|task| task.when == When::WithTheHeartbeat);
         TaskView {
             schedule,
             timezone,
+            heartbeat_every_seconds: is_heartbeat.then_some(heartbeat.as_secs()),
             gate: task.and_then(|task| task.gate.as_ref()).map(|gate| GateView {
                 command: gate.command.clone(),
                 permissions: gate.permissions.clone(),
@@ -169,7 +174,8 @@ async fn list(
     Person { caller, admin, .. }: Person,
 ) -> Result<Json<TaskList>, Problem> {
     let engine = entrance.engine().clone();
-    if engine.settings()?.tasks.dir.is_none() {
+    let settings = engine.settings()?;
+    if settings.tasks.dir.is_none() {
         return Ok(Json(TaskList { tasks: Vec::new() }));
     }
     let surveyed = entrance.work(&caller, async move { survey(&engine).map_err(|why| why.to_string()) }).await?;
@@ -181,5 +187,6 @@ async fn list(
         Some(agent) => is_own(agent),
         None => admin.is_of_every_owner(),
     };
-    Ok(Json(TaskList { tasks: surveyed.iter().filter(is_wanted).map(TaskView::of).collect() }))
+    let view = |surveyed: &Surveyed| TaskView::of(surveyed, settings.tasks.heartbeat_every);
+    Ok(Json(TaskList { tasks: surveyed.iter().filter(is_wanted).map(view).collect() }))
 }

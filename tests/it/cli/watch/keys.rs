@@ -1,14 +1,15 @@
 //! Keys that answer requests.
 
 use bestow::{
-    Action, Answer, Outcome,
+    Action, Answer, Outcome, PermissionRequest,
     decision::Check,
-    grant::{PermissionRef, Scope},
+    grant::{PermissionRef, Permissions, Scope},
 };
 
 use rustix::process::Signal;
 
 use super::{Place, READY, asks_for, asks_to, bob};
+use crate::support::{real, tag, tags};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_appears_with_everything_that_a_person_needs_and_a_key_allows_it() {
@@ -297,4 +298,122 @@ async fn five_hundred_requests_are_one_list() {
     terminal.shows(READY);
     terminal.press("a");
     assert_eq!(next.resolution().await.outcome, Outcome::Granted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_go_with_an_approval() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let ticket = asks_for(&bob, "@network", "to fetch the list").await;
+    terminal.shows(READY);
+    terminal.press("w");
+    terminal.shows("Words to the agent if");
+    terminal.press("only the mirror\r");
+    terminal.shows("\"only the mirror\" goes with an approval");
+    terminal.press("a");
+    let how = ticket.resolution().await;
+    assert_eq!(how.outcome, Outcome::Granted);
+    assert_eq!(how.feedback.as_ref().unwrap().as_str(), "only the mirror");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_of_several_permissions_is_given_by_their_numbers() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let wanted = Permissions::try_from(tags(&["@network", "@write:/ws/site", "@write:/ws/else"])).unwrap();
+    let wanted = PermissionRequest::new(wanted, "to publish");
+    let ticket = bob.request(wanted).await.unwrap();
+    let text = terminal.shows(READY);
+    let number = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with("needs") && line.contains(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    let (network, site) = (number("network"), number("/ws/site"));
+    terminal.press("p");
+    terminal.shows("Which permissions of");
+    terminal.press("7\r");
+    terminal.shows("`7` is no number from 1 to 3.");
+    terminal.press("\x15");
+    terminal.press(&format!("{network} {site}\r"));
+    terminal.shows("denied");
+    terminal.press("a");
+    let how = ticket.resolution().await;
+    assert_eq!(how.granted.len(), 2, "{how:?}");
+    assert_eq!(how.refused, [tag("@write:/ws/else")]);
+}
+
+/// A changed command is judged by the engine before the key allows it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_changed_and_judged_before_it_is_allowed() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let ticket = asks_to(&bob, Action::command("make all")).await;
+    terminal.shows(READY);
+    terminal.press("e");
+    terminal.shows("The command to allow instead: make all");
+    terminal.press("\x7f\x7f\x7fdocs\r");
+    terminal.shows("run `make docs`");
+    terminal.shows("dangerous: ");
+    terminal.press("a");
+    let how = ticket.resolution().await;
+    assert_eq!(how.outcome, Outcome::Granted);
+    assert_eq!(&*how.updated_input.as_ref().unwrap().resource, "make docs");
+
+    let ticket = asks_to(&bob, Action::command("make once")).await;
+    terminal.shows(READY);
+    terminal.press("e");
+    terminal.shows("The command to allow instead: make once");
+    terminal.press("\x15rm -rf /\r");
+    terminal.shows("destructive: ");
+    terminal.press("a");
+    terminal.shows("was not answered");
+    assert!(ticket.poll().is_none(), "a more harmful command is not allowed");
+}
+
+/// Several requests are answered together, each for one use, and only those that were shown as a whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn several_selected_requests_are_allowed_once() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let [first, second, third] = [
+        asks_for(&bob, "@write:/ws/a", "a").await,
+        asks_for(&bob, "@write:/ws/b", "b").await,
+        asks_for(&bob, "@write:/ws/c", "c").await,
+    ];
+    terminal.shows(READY);
+    terminal.press("x");
+    terminal.shows("a allow the selected once");
+    terminal.press("j");
+    terminal.shows("needs     write access to \"/ws/b\"");
+    terminal.press("x");
+    terminal.shows(&format!("» {}", second.code()));
+    // The keys of one request do nothing now.
+    terminal.press("4w");
+    terminal.press("a");
+    for ticket in [&first, &second] {
+        let how = ticket.resolution().await;
+        assert_eq!((how.outcome, how.scope), (Outcome::Granted, Some(Scope::Once)));
+    }
+    assert!(third.poll().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_request_says_where_a_path_leads() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let ground = tempfile::tempdir().unwrap();
+    let site = real(ground.path()).join("site");
+    std::fs::create_dir(&site).unwrap();
+    std::fs::write(site.join("index.html"), "").unwrap();
+    let _ticket = asks_for(&bob, &format!("@write:{}", site.display()), "to publish").await;
+    terminal.shows("a directory with everything in it, now: index.html");
+    let _ticket = asks_for(&bob, &format!("@write:{}/later", site.display()), "to publish").await;
+    terminal.shows("2 waiting");
+    terminal.press("j");
+    terminal.shows("nothing is there yet");
 }

@@ -228,6 +228,7 @@ pub(super) const TABLES: &[Table] = &[
         keys: &[
             key("program", Text(Free), "The name of the program, without a directory.").required(),
             key("subcommand", Texts(Free), "The words after the program, in order.").or("[]"),
+            key("subcommands", Texts(Free), "Alternatives of the subcommand, each with its words.").or("[]"),
             key(
                 "flags",
                 Texts(Free),
@@ -236,6 +237,13 @@ pub(super) const TABLES: &[Table] = &[
             )
             .or("[]"),
             key("operands", Flag, "With true, other words may follow. The program must only read them.").or("false"),
+            key("requires", Texts(Free), "Groups of options. At least one of each group must be given.").or("[]"),
+            key("refuses", Texts(Free), "Options that must not be given.").or("[]"),
+            key("first_operand", Texts(Free), "The words that the first operand may be.").or("[]"),
+            key("operand_is", Texts(Free), "The words that every operand may be.").or("[]"),
+            key("operand_not", Texts(Free), "The words that no operand may be.").or("[]"),
+            key("value_not", Texts(Free), "The words that no value of an option may be.").or("[]"),
+            key("written_out", Flag, "With true, every operand must be written out.").or("false"),
             key("match", Texts(Free), "Commands that are safe by this row."),
             key("not_match", Texts(Free), "Commands that are not safe."),
         ],
@@ -257,13 +265,14 @@ pub(super) const TABLES: &[Table] = &[
         name: "limits",
         about: "Limits of a command in the sandbox. \"unlimited\" takes a default away.",
         keys: &[
-            key("time", Text(Time), "The time that the command may run.").or("\"2m\""),
+            key("time", Text(TimeLimit), "The time that the command may run."),
             key("output", Limit(Size), "The number of bytes that are kept of each output stream.").or("\"1MiB\""),
+            key("total_memory", Limit(Size), "Memory of the command with everything that it started."),
             key("memory", Limit(Size), "Private memory of each process."),
             key("file_size", Limit(Size), "The largest file that it may write."),
             key("cpu_time", Text(TimeLimit), "Processor time of each process."),
             key("open_files", Limit(Count), "Open descriptors of each process.").or("1024"),
-            key("processes", Limit(Count), "The number of its processes."),
+            key("processes", Limit(Count), "The number of processes of the command with everything that it started."),
         ],
     },
     Table {

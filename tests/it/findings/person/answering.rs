@@ -136,6 +136,8 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
         verdict,
         scope: None,
         feedback: None,
+        permissions: None,
+        instead: None,
         by: by.clone(),
     };
     let orders = [

@@ -74,6 +74,8 @@ async fn an_order_for_the_control_socket_means_nothing_on_the_wire_of_an_agent()
         verdict: bestow::control::Approval::Approve,
         scope: None,
         feedback: None,
+        permissions: None,
+        instead: None,
         by: "ann".parse().unwrap(),
     };
     let order = serde_json::to_value(&order).unwrap();

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Stage, heard, person, say, subscribe};
+use crate::http::daemon::Daemon;
 
 #[tokio::test]
 async fn a1_a_subscriber_sees_the_request_with_run_agent_operation_and_absolute_resource() {
@@ -136,6 +137,7 @@ async fn a14_and_a15_what_is_no_message_is_named_and_the_request_still_waits() {
     let request = stage.asked().await;
     let decision = |rest: &str| format!(r#"{{"type":"permission_decision","permissionRequestId":"{request}",{rest}}}"#);
     let run = format!(r#""runId":"{}""#, stage.run);
+    let before = stage.daemon.state().await;
     for (frame, code, word) in [
         ("{not json".to_owned(), "PARSE_ERROR", ""),
         ("[]".to_owned(), "VALIDATION_ERROR", "object"),
@@ -155,9 +157,31 @@ async fn a14_and_a15_what_is_no_message_is_named_and_the_request_still_waits() {
         assert_eq!(error["code"], code, "{frame}: {error}");
         assert!(error["message"].as_str().unwrap().contains(word), "{frame}: {error}");
     }
-    assert_eq!(stage.daemon.world.engine.pending().unwrap().len(), 1);
+    assert_eq!(stage.daemon.state().await, before);
     stage.decide(&request, "allow").await;
     assert_eq!(stage.seen("request_resolved").await["outcome"], "granted", "the socket is usable");
+}
+
+/// The protocol lists every `path: problem` of a message.
+#[tokio::test]
+async fn a_message_with_several_mistakes_names_each_of_them() {
+    let mut stage = Stage::new().await;
+    for (frame, words) in [
+        (
+            json!({ "type": "permission_decision", "decision": "maybe", "permissionRequestId": 7, "scop": "once" }),
+            &["`decision` is `maybe`", "`permissionRequestId` is `7`", "did you mean `scope`?"][..],
+        ),
+        (json!({ "type": "update_policy", "mode": "eat" }), &["missing field `runId`", "`mode` is `eat`"]),
+        (json!({ "type": "prepare_run", "agents": "all", "cdw": "x" }), &["`agents`: ", "did you mean `cwd`?"]),
+        (json!({ "type": "start_run", "input": 7 }), &["missing field `runId`", "`input`: "]),
+    ] {
+        say(&mut stage.you, frame.clone()).await;
+        let error = stage.seen("error").await;
+        assert_eq!(error["code"], "VALIDATION_ERROR", "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(words.iter().all(|word| message.contains(word)), "{frame}: {message}");
+        assert!(message.split("; ").count() >= words.len(), "{message}");
+    }
 }
 
 #[tokio::test]
@@ -232,6 +256,37 @@ async fn a28_and_a29_an_answer_is_for_that_path_and_names_that_look_alike_stay_a
     for path in ["/etc/app/config.json", "/ws/sub/config.json", "/ws/config.json/x"] {
         assert_eq!(stage.write(path).await["decision"], "ask", "{path}");
         stage.asked().await;
+    }
+}
+
+/// A link in the working directory leads out of it. What decides is the place where it leads, not its text.
+#[tokio::test]
+async fn a30_a_link_that_leads_outside_counts_as_the_place_where_it_leads() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (inside, outside) = (crate::support::real(inside.path()), crate::support::real(outside.path()));
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
+    let daemon = Daemon::on_disk(&inside).await;
+    let mut stage = Stage::of(daemon, "disk").await;
+    let patch = json!({ "type": "update_policy", "runId": stage.run, "mode": "write", "allow": ["**"] });
+    say(&mut stage.you, patch).await;
+    stage.seen("policy_for_all").await;
+    assert_eq!(stage.write("plain").await["decision"], "allow");
+    let through = format!("{}/link/passwd", inside.display());
+    for path in ["link/passwd", "link/sub/../passwd", "./link/passwd", &through] {
+        let told = stage.write(path).await;
+        assert!(told["decision"] == "ask" || told["decision"] == "deny", "{path}: {told}");
+        if told["decision"] == "ask" {
+            let shown = stage.seen("request_permission").await;
+            let place = outside.join("passwd").display().to_string();
+            assert_eq!(shown["resource"], place, "{path}: the place is shown, not the link");
+            let id = shown["requestId"].as_str().unwrap().to_owned();
+            stage.decide(&id, "deny").await;
+            stage.seen("request_resolved").await;
+            stage.told("permission_result").await;
+        }
+        stage.daemon.world.later(120_000).await;
     }
 }
 

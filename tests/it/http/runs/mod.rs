@@ -60,12 +60,17 @@ impl Stage {
     }
 
     async fn on(daemon: Daemon) -> Stage {
-        let run = daemon.world.engine.run_of(&"bot".parse().unwrap()).unwrap().to_string();
+        Stage::of(daemon, "bot").await
+    }
+
+    /// Sets the stage with another agent than `bot`.
+    async fn of(daemon: Daemon, agent: &str) -> Stage {
+        let run = daemon.world.engine.run_of(&agent.parse().unwrap()).unwrap().to_string();
         let mut you = person(&daemon).await;
         subscribe(&mut you, &run).await;
         say(&mut you, json!({ "type": "update_policy", "runId": run, "mode": "write", "default": "ask" })).await;
         assert_eq!(you.next().await.unwrap()["type"], "policy_for_all");
-        let host = tool_host(&daemon, "bot").await;
+        let host = tool_host(&daemon, agent).await;
         Stage { daemon, you, host, run }
     }
 

@@ -20,6 +20,37 @@ async fn a20_an_unknown_run_is_not_found() {
     assert_eq!(error["message"], "No active run found for runId run_9");
 }
 
+/// A change for reading by one tool: what it allows is read without a question, and what was allowed before still is.
+#[tokio::test]
+async fn a21_what_a_tool_may_read_is_added_to_what_it_could_read_before() {
+    let mut stage = Stage::new().await;
+    update(&mut stage, json!({ "tool": "read", "mode": "read", "allow": ["src/**"], "default": "ask" })).await;
+    assert_eq!(stage.seen("policy_updated").await["tool"], "read");
+    for tool in ["read_file", "read"] {
+        // A tool is known once it was used.
+        stage.by(tool, "fs.read", "src/main.rs").await;
+        if tool == "read_file" {
+            update(&mut stage, json!({ "tool": tool, "mode": "read", "allow": ["src/**"], "default": "ask" })).await;
+            assert_eq!(stage.seen("policy_updated").await["tool"], tool);
+        }
+        assert_eq!(stage.by(tool, "fs.read", "generated/x").await["decision"], "ask", "{tool}");
+        stage.asked().await;
+        update(&mut stage, json!({ "tool": tool, "mode": "read", "allow": ["generated/**"] })).await;
+        assert_eq!(stage.seen("policy_updated").await["tool"], tool);
+        // The policy answers what waits for a person.
+        assert_eq!(stage.seen("request_resolved").await["outcome"], "granted");
+        assert_eq!(stage.told("permission_result").await["outcome"], "granted");
+        assert_eq!(stage.by(tool, "fs.read", "generated/y").await["decision"], "allow", "{tool}: unasked");
+        assert_eq!(stage.by(tool, "fs.read", "src/main.rs").await["decision"], "allow", "{tool}: as before");
+        assert_eq!(
+            stage.by(tool, "fs.write", "generated/x").await["decision"],
+            "ask",
+            "{tool}: no permission to write"
+        );
+        stage.asked().await;
+    }
+}
+
 #[tokio::test]
 async fn a21_and_a22_an_allowed_glob_is_added_for_one_tool_before_its_first_use_and_for_one_dimension() {
     let mut stage = Stage::new().await;
@@ -64,13 +95,21 @@ async fn a23_to_a26_a_change_without_a_tool_is_for_present_and_future_tools() {
 #[tokio::test]
 async fn a27_what_is_forbidden_stays_so_whatever_allows_it() {
     let mut stage = Stage::new().await;
+    stage.write(".env.local").await;
+    let request = stage.asked().await;
+    stage.decide(&request, "allow-session").await;
+    while stage.host.next().await.unwrap()["type"] != "permission_result" {}
+    while stage.you.next().await.unwrap()["type"] != "request_resolved" {}
     let policies: bestow::tool::ToolPolicies = serde_json::from_value(json!({ "forbidden": ["/**/.env*"] })).unwrap();
     let run = stage.run.parse().unwrap();
     stage.daemon.world.you().set_policies(&run, None, policies).await.unwrap();
-    stage.seen("policy_for_all").await;
     update(&mut stage, json!({ "mode": "write", "allow": ["**"] })).await;
-    stage.seen("policy_for_all").await;
-    assert_eq!(stage.write(".env").await["decision"], "deny");
+    update(&mut stage, json!({ "mode": "write", "allow": ["**"], "tool": "write_file" })).await;
+    say(&mut stage.you, json!({ "type": "subscribe", "runId": "nowhere" })).await;
+    while stage.you.next().await.unwrap()["type"] != "error" {}
+    for path in [".env", ".env.local", "sub/.env"] {
+        assert_eq!(stage.write(path).await["decision"], "deny", "{path}: the session and both policies allow it");
+    }
 }
 
 #[tokio::test]
@@ -99,7 +138,9 @@ async fn a33_where_nobody_answers_a_request_is_denied_at_once() {
     let bot = "bot".parse().unwrap();
     stage.daemon.world.engine.set_mode(&bot, bestow::agent::Mode::Never).await.unwrap();
     let told = stage.write("a").await;
-    assert_eq!(told["decision"], "deny", "{told}");
+    assert_eq!((&told["decision"], &told["decisionSource"]), (&json!("deny"), &json!("mode")), "{told}");
+    let text = told["text"].as_str().unwrap();
+    assert!(text.contains("never") && told.get("permissionRequestId").is_none(), "the reason is told: {told}");
     assert_eq!(stage.daemon.world.engine.pending().unwrap().len(), 0);
 }
 

@@ -1,11 +1,12 @@
 //! Many clients at once: A13, and subscribers and requests in large numbers.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use super::{Stage, heard, person, say, subscribe, tool_host};
-use crate::http::daemon::Daemon;
+use crate::http::{client::Socket, daemon::Daemon};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a13_of_two_people_who_answer_at_once_one_wins_and_both_are_told() {
@@ -111,43 +112,99 @@ async fn a_thousand_subscribers_lose_nothing() {
     }
 }
 
-/// Ten thousand requests of a hundred agents wait. A client that subscribes gets each of them once, and any of them can
-/// be answered.
+/// Ten thousand requests of a hundred agents are made over the wire, while ten clients watch each agent. Each client is
+/// shown every request of its agent, and one that comes later is shown all of them again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_requests_wait_and_a_client_that_comes_gets_every_one() {
+async fn a_thousand_subscribers_are_shown_ten_thousand_requests_without_a_loss() {
+    const OWNERS: usize = 10;
+    const AGENTS: usize = 10;
+    const WATCHERS: usize = 10;
     const EACH: u32 = 100;
     let world = crate::support::World::with(|settings| {
         settings.max_pending = EACH;
         settings.max_asks_per_minute = EACH;
     });
-    let daemon = Daemon::of(world, bestow_http::Limits::default(), |_| {}).await;
-    let mut runs = Vec::new();
-    for number in 0..100 {
-        let agent = daemon.world.worker(&format!("agent{number}"), &[]).await;
-        for call in 0..EACH {
-            let asked = agent.authorize(bestow::Action::command(&format!("node {call}.js"))).await.unwrap();
-            assert!(matches!(asked, bestow::action::Authorization::Asked(..)), "{number}: {call}");
-        }
-        runs.push(daemon.world.engine.run_of(agent.id()).unwrap().to_string());
-    }
-    let mut you = person(&daemon).await;
-    let (mut shown, mut last) = (BTreeSet::new(), String::new());
-    for run in &runs {
-        subscribe(&mut you, run).await;
-        for _ in 0..EACH {
-            let frame = you.next().await.unwrap();
-            assert_eq!((&frame["type"], &frame["runId"]), (&json!("request_permission"), &json!(run)));
-            last = frame["requestId"].as_str().unwrap().to_owned();
-            assert!(shown.insert(last.clone()), "each once");
+    let daemon = Arc::new(Daemon::of(world, bestow_http::Limits::default(), |_| {}).await);
+    let mut agents = JoinSet::new();
+    for owner in 0..OWNERS {
+        for number in 0..AGENTS {
+            let (name, owner) = (format!("agent{owner}-{number}"), format!("owner{owner}"));
+            daemon.world.agent(&name, &owner, bestow::Kind::Subagent, &[]).await;
+            let run = daemon.world.engine.run_of(&name.parse().unwrap()).unwrap().to_string();
+            let token = daemon.approver(&owner);
+            let mut watchers = Vec::new();
+            for _ in 0..WATCHERS {
+                let mut socket = super::opened(&daemon, &token).await.unwrap();
+                subscribe(&mut socket, &run).await;
+                heard(&mut socket).await;
+                watchers.push(socket);
+            }
+            agents.spawn(watched(Arc::clone(&daemon), name, owner, run, watchers, EACH));
         }
     }
-    heard(&mut you).await;
-    let run = runs.last().unwrap();
+    let mut all = 0;
+    while let Some(requests) = agents.join_next().await {
+        all += requests.unwrap();
+    }
+    assert_eq!(all, OWNERS * AGENTS * EACH as usize);
+    assert_eq!(daemon.world.engine.pending().unwrap().len(), all - OWNERS * AGENTS, "one of each was answered");
+}
+
+/// Makes the requests of one agent, and compares what its watchers are shown. Returns the number of requests.
+async fn watched(
+    daemon: Arc<Daemon>,
+    agent: String,
+    owner: String,
+    run: String,
+    watchers: Vec<Socket>,
+    each: u32,
+) -> usize {
+    let mut seeing = JoinSet::new();
+    for mut watcher in watchers {
+        let run = run.clone();
+        seeing.spawn(async move {
+            let mut shown = Vec::new();
+            for _ in 0..each {
+                let frame = watcher.next().await.unwrap();
+                assert_eq!((&frame["type"], &frame["runId"]), (&json!("request_permission"), &json!(run)), "{frame}");
+                shown.push(frame["requestId"].as_str().unwrap().to_owned());
+            }
+            (shown, watcher)
+        });
+    }
+    let mut host = tool_host(&daemon, &agent).await;
+    let mut requests = Vec::new();
+    for call in 0..each {
+        let resource = format!("node {call}.js");
+        say(&mut host, json!({ "type": "authorize", "operation": "command.execute", "resource": resource })).await;
+        let told = host.next().await.unwrap();
+        assert_eq!(told["decision"], "ask", "{agent}: {told}");
+        requests.push(told["permissionRequestId"].as_str().unwrap().to_owned());
+    }
+    let mut watchers = Vec::new();
+    while let Some(seen) = seeing.join_next().await {
+        let (shown, watcher) = seen.unwrap();
+        assert_eq!(shown, requests, "each once, and in order");
+        watchers.push(watcher);
+    }
+    let mut late = super::opened(&daemon, &daemon.approver(&owner)).await.unwrap();
+    subscribe(&mut late, &run).await;
+    let mut again = BTreeSet::new();
+    for _ in 0..each {
+        again.insert(late.next().await.unwrap()["requestId"].as_str().unwrap().to_owned());
+    }
+    heard(&mut late).await;
+    assert_eq!(again, requests.iter().cloned().collect());
+    let last = requests.last().unwrap();
     let decision =
         json!({ "type": "permission_decision", "runId": run, "permissionRequestId": last, "decision": "deny" });
-    say(&mut you, decision).await;
-    let end = you.next().await.unwrap();
-    assert_eq!((&end["type"], &end["permissionRequestId"]), (&json!("request_resolved"), &json!(last)));
+    say(&mut late, decision).await;
+    watchers.push(late);
+    for watcher in &mut watchers {
+        let end = watcher.next().await.unwrap();
+        assert_eq!((&end["type"], &end["permissionRequestId"]), (&json!("request_resolved"), &json!(last)), "{end}");
+    }
+    requests.len()
 }
 
 /// Most events concern no client of a person. They do not wake it, and it does not fall behind.

@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 use super::super::{client::call, daemon::Daemon};
 
 /// The operations that an agent may use.
-const OF_AGENTS: [&str; 22] = [
+const OF_AGENTS: [&str; 31] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
     "agent_me",
+    "agent_spend",
+    "agents_create",
     "events_events",
     "events_open",
     "events_recent",
@@ -22,6 +24,13 @@ const OF_AGENTS: [&str; 22] = [
     "hosts_begin",
     "hosts_call",
     "hosts_end",
+    "messages_send",
+    "processes_list",
+    "processes_output",
+    "processes_restart",
+    "processes_start",
+    "processes_stop",
+    "processes_write",
     "requests_cancel",
     "requests_create",
     "requests_get",
@@ -33,21 +42,26 @@ const OF_AGENTS: [&str; 22] = [
 ];
 
 /// Those of them that a person may not use.
-const OF_AGENTS_ALONE: [&str; 10] = [
+const OF_AGENTS_ALONE: [&str; 15] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
     "agent_me",
+    "agent_spend",
     "hosts_begin",
     "hosts_call",
     "hosts_end",
+    "processes_output",
+    "processes_restart",
+    "processes_start",
+    "processes_write",
     "requests_cancel",
     "requests_create",
     "requests_wait",
 ];
 
 /// Those that only an operator may use.
-const OF_OPERATORS: [&str; 2] = ["audit_export", "audit_verify"];
+const OF_OPERATORS: [&str; 4] = ["agents_create", "agents_retire", "audit_export", "audit_verify"];
 
 /// Returns each operation: its name, its method, and a path of it about things of the owner `you`.
 async fn operations(daemon: &Daemon) -> Vec<(String, String, String)> {
@@ -55,7 +69,11 @@ async fn operations(daemon: &Daemon) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for (path, item) in described["paths"].as_object().unwrap() {
         let path = path.replace("{agent}", "bot").replace("{grant}", "g1").replace("{decision}", "r1");
-        let path = path.replace("{request}", "abc").replace("{run}", "night").replace("{number}", "1");
+        let path = path
+            .replace("{request}", "abc")
+            .replace("{run}", "night")
+            .replace("{number}", "1")
+            .replace("{process}", "p1");
         for (method, operation) in item.as_object().unwrap() {
             let name = operation["operationId"].as_str().unwrap().to_owned();
             all.push((name, method.to_uppercase(), path.clone()));

@@ -3,14 +3,19 @@
 mod agent;
 mod attacks;
 mod config;
+mod creation;
 mod events;
 mod grants;
 mod idempotency;
 mod openapi;
 mod person;
+#[cfg(feature = "cli")]
+mod processes;
 mod questions;
 mod requests;
+mod runs;
 mod session;
 mod suggestions;
 mod tickets;
 mod trail;
+mod undo;

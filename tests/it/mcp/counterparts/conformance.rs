@@ -1,7 +1,8 @@
 //! The official conformance suite for servers. It sends no credential, so a door before the server adds one.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::Path};
 
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
@@ -9,11 +10,66 @@ use tokio::{
 };
 
 use super::installed;
-use crate::http::project::Project;
+use crate::{
+    http::{client::call, project::Project},
+    support::ROOT,
+};
 
-/// The scenarios that ask for nothing but the protocol. The others call tools, prompts and resources with names of the
-/// suite's own.
-const SCENARIOS: [&str; 5] = ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"];
+/// The scenarios that ask for nothing but the protocol. The two about streams of events warn that this server has no
+/// sessions over HTTP, and look no further.
+const SCENARIOS: [&str; 7] = [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "dns-rebinding-protection",
+    "server-sse-polling",
+    "server-sse-multiple-streams",
+];
+
+/// The scenarios that do not apply, with the reason. `docs/mcp.md` has the same list.
+const OTHERS: [(&str, &[&str]); 5] = [
+    (
+        "they call tools of the suite's own (`test_…`), which a server for its tests has",
+        &[
+            "tools-call-simple-text",
+            "tools-call-image",
+            "tools-call-audio",
+            "tools-call-embedded-resource",
+            "tools-call-mixed-content",
+            "tools-call-with-logging",
+            "tools-call-error",
+            "tools-call-with-progress",
+            "tools-call-sampling",
+            "tools-call-elicitation",
+            "json-schema-2020-12",
+            "elicitation-sep1034-defaults",
+            "elicitation-sep1330-enums",
+        ],
+    ),
+    (
+        "they read and subscribe to resources of the suite's own (`test://…`)",
+        &[
+            "resources-read-text",
+            "resources-read-binary",
+            "resources-templates-read",
+            "resources-subscribe",
+            "resources-unsubscribe",
+        ],
+    ),
+    (
+        "the server has no prompts, and does not claim any",
+        &[
+            "prompts-list",
+            "prompts-get-simple",
+            "prompts-get-with-args",
+            "prompts-get-embedded-resource",
+            "prompts-get-with-image",
+        ],
+    ),
+    ("the server has no log for clients, and does not claim one", &["logging-set-level"]),
+    ("the server completes nothing, and does not claim to", &["completion-complete"]),
+];
 
 /// Adds a token to the first request of each connection, and closes the connection after it.
 async fn door(to: SocketAddr, token: String) -> SocketAddr {
@@ -57,5 +113,39 @@ async fn the_official_conformance_suite_passes_where_it_asks_for_the_protocol_al
         let told = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{scenario}: {told}{}", String::from_utf8_lossy(&output.stderr));
         assert!(!told.contains("FAILURE"), "{scenario}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn each_scenario_of_the_official_conformance_suite_passes_or_has_a_reason() {
+    let Some(place) = installed("node_modules/.bin/conformance") else { return };
+    let program = place.join("node_modules/.bin/conformance");
+    let listed = Command::new(program).args(["list", "--server"]).output().await.unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let mut listed: Vec<_> = listed.lines().filter_map(|line| line.strip_prefix("  - ")).collect();
+    let others = OTHERS.iter().flat_map(|(_, scenarios)| scenarios.iter());
+    let mut known: Vec<_> = SCENARIOS.iter().chain(others).copied().collect();
+    listed.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(listed, known);
+    let page = std::fs::read_to_string(Path::new(ROOT).join("docs/mcp.md")).unwrap().replace('\n', " ");
+    assert!(OTHERS.iter().all(|(reason, _)| page.contains(reason)), "docs/mcp.md names each reason");
+    // What the server does not have is not among its capabilities.
+    let mut project = Project::new();
+    let token = project.agent();
+    project.serve();
+    let client = json!({ "name": "t", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    let headers = [
+        ("authorization", &*format!("Bearer {token}")),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    let told = call(project.address(), "POST", "/mcp", &headers, &hello.to_string()).await;
+    let capabilities = &told.json["result"]["capabilities"];
+    assert!(capabilities["tools"].is_object() && capabilities["resources"].is_object(), "{told:?}");
+    for missing in ["prompts", "logging", "completions"] {
+        assert!(capabilities[missing].is_null(), "{told:?}");
     }
 }

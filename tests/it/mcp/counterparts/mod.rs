@@ -14,7 +14,7 @@ use tokio::process::Command;
 use crate::support::ROOT;
 
 /// Returns the directory with an installed program, or none if it is not there and that is no failure.
-fn installed(program: &str) -> Option<PathBuf> {
+pub(super) fn installed(program: &str) -> Option<PathBuf> {
     let place = PathBuf::from(ROOT).join("target/counterparts/mcp");
     if place.join(program).exists() {
         return Some(place);
@@ -25,7 +25,7 @@ fn installed(program: &str) -> Option<PathBuf> {
 }
 
 /// Runs a program, and returns the last line of its standard output as JSON.
-async fn told(command: &mut Command) -> Value {
+pub(super) async fn told(command: &mut Command) -> Value {
     let output = command.kill_on_drop(true).output().await.unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{command:?}: {out}{err}");

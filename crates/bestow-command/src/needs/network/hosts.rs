@@ -2,84 +2,20 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{super::exact, globs};
 use crate::{
-    destroy::occurs,
-    judge,
+    evaluator,
+    needs::{network::globs, operand::exact},
     options::is_listed,
+    programs::{self, HostOperands, Hosts},
     values::canonical_host,
-    walk::{Arg, Known},
+    word::{Known, Word},
 };
-
-/// The operands of a program that are hosts.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// Every operand is an address.
-    Operands,
-    /// The first operand is an address.
-    First,
-    /// Every operand that contains a dot is an address.
-    Dotted,
-}
-
-/// Rows of programs, separated by blanks, their host operands, their options with a value, and their options that
-/// redirect them to another host.
-const ROWS: &[(&str, Place, &str, &str)] = &[
-    (
-        "curl",
-        Place::Operands,
-        "-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --url --output --upload-file \
-         --config --data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string --header \
-         --request --user --user-agent --referer --cookie --cookie-jar --dump-header --proxy --proxy-header \
-         --proxy-user --write-out --max-time --connect-timeout --retry --retry-delay --retry-max-time --cert --key \
-         --pass --cacert --capath --ciphers --tls-max --output-dir --range --trace --trace-ascii --stderr --json \
-         --limit-rate --resolve --connect-to --interface --etag-save --etag-compare --unix-socket \
-         --abstract-unix-socket --socks5 --socks5-hostname --socks4 --socks4a --preproxy --dns-servers --doh-url \
-         --noproxy --max-redirs --max-filesize --speed-limit --speed-time --time-cond --local-port --keepalive-time \
-         --proto --proto-redir --proto-default --parallel-max --oauth2-bearer --aws-sigv4 --hostpubmd5 --pubkey \
-         --cert-type --key-type --pinnedpubkey --create-file-mode --variable --expand-url --url-query --netrc-file \
-         --quote --rate --telnet-option",
-        "-x --proxy --preproxy --socks5 --socks5-hostname --socks4 --socks4a -K --config --connect-to --resolve \
-         --dns-servers --doh-url --variable --expand-url",
-    ),
-    (
-        "wget",
-        Place::Operands,
-        "-a -A -B -D -e -i -I -l -o -O -P -Q -R -t -T -U -w -X --output-document --output-file --append-output \
-         --directory-prefix --input-file --post-file --post-data --body-file --body-data --method --load-cookies \
-         --save-cookies --user-agent --header --tries --timeout --wait --waitretry --quota --level --limit-rate --base \
-         --execute --user --password --referer --bind-address --ca-certificate --certificate --private-key \
-         --compression",
-        "-i --input-file -e --execute -B --base -r -m --recursive --mirror -p --page-requisites",
-    ),
-    ("xh xhs http https", Place::First, "-a -A -o -s --auth --proxy --session --output --timeout", "--proxy"),
-    (
-        "ping ping6 fping traceroute traceroute6 tracepath ssh-keyscan",
-        Place::Operands,
-        "-c -C -e -F -f -g -G -h -i -I -k -K -l -L -m -M -n -N -p -P -q -Q -r -s -S -t -T -w -W -x -z",
-        "-f -g --gateway",
-    ),
-    ("dig kdig host nslookup whois", Place::Dotted, "-b -c -f -h -k -m -p -q -t -x -y -N -R -T -W", "-f"),
-    (
-        "ssh sftp mosh rsh rlogin rexec autossh telnet ftp",
-        Place::First,
-        "-b -B -c -D -e -E -F -i -I -J -l -L -m -M -n -o -O -p -P -Q -R -s -S -w -W --ssh --port",
-        "-o -F -J -W -L -R -D",
-    ),
-    (
-        "nc ncat netcat",
-        Place::First,
-        "-c -e -g -G -i -I -M -m -o -O -p -P -q -s -T -V -w -W -x -X --proxy",
-        "-x --proxy -l",
-    ),
-];
 
 /// Returns the hosts that the words of the network program `name` name. An inner `None` stands for an unknown host.
 /// Returns `None` if a pattern expands to too many hosts.
-pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
-    let row = ROWS.iter().find(|(names, ..)| occurs(name, names) && names.split(' ').any(|known| known == name));
-    let mut hosts = match row {
-        Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest)?,
+pub(super) fn named(name: &str, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
+    let mut hosts = match programs::find(name).and_then(|program| program.hosts) {
+        Some(hosts) => at_places(hosts, rest)?,
         None => {
             let texts = rest.iter().filter_map(exact);
             texts.filter_map(|text| in_url(&text).or_else(|| in_remote(name, &text))).collect()
@@ -92,21 +28,21 @@ pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
     Some(hosts)
 }
 
-fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
+fn at_places(known: Hosts, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = Vec::new();
     let mut operands = 0;
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let text = word.text.as_str();
+        let text = word.text();
         if text.starts_with('-') && text.len() > 1 {
-            let (options, joined) = options(text, valued);
-            let takes = options.last().is_some_and(|option| is_listed(valued, option));
+            let (options, joined) = options(text, known.valued);
+            let takes = options.last().is_some_and(|option| is_listed(known.valued, option));
             let value = match joined {
                 Some(value) => Some(SmolStr::from(value)),
                 None if takes => words.next().and_then(exact),
                 None => None,
             };
-            if options.iter().any(|option| is_listed(elsewhere, option)) {
+            if options.iter().any(|option| is_listed(known.redirects, option)) {
                 hosts.push(None);
             }
             if options.iter().any(|option| option == "--url") {
@@ -116,19 +52,20 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Optio
         }
         operands += 1;
         // A pattern that matches no file stays as it is written.
-        let pattern = || (word.glob && word.known == Known::Fully && !word.splits).then(|| word.text.clone());
+        let pattern =
+            || (word.is_pattern() && word.known() == Known::Fully && !word.may_split()).then(|| word.text().into());
         let Some(text) = exact(word).or_else(pattern) else {
             hosts.push(None);
             continue;
         };
-        match place {
-            Place::Operands => hosts.extend(addresses(&text)?),
+        match known.operands {
+            HostOperands::All => hosts.extend(addresses(&text)?),
             // The method of a request precedes the address.
-            Place::First if operands == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => operands = 0,
-            Place::First if operands == 1 => hosts.push(address(&text)),
-            Place::Dotted if text.starts_with('@') => hosts.push(text.get(1..).and_then(address)),
-            Place::Dotted if text.contains('.') && !text.starts_with('+') => hosts.push(address(&text)),
-            Place::First | Place::Dotted => {}
+            HostOperands::First if operands == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => operands = 0,
+            HostOperands::First if operands == 1 => hosts.push(address(&text)),
+            HostOperands::Dotted if text.starts_with('@') => hosts.push(text.get(1..).and_then(address)),
+            HostOperands::Dotted if text.contains('.') && !text.starts_with('+') => hosts.push(address(&text)),
+            HostOperands::First | HostOperands::Dotted => {}
         }
     }
     Some(hosts)
@@ -155,12 +92,12 @@ fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
 }
 
 /// Returns the hosts that words may name to a program whose use of its words is unknown.
-pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
+pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
     words.iter().flat_map(|word| heard_in(name, word)).collect()
 }
 
-fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
-    let text = word.text.as_str();
+fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
+    let text = word.text();
     // Every address contains a colon.
     if !text.contains(':') && !text.contains("/inet") {
         return Vec::new();
@@ -175,7 +112,7 @@ fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
     if matches!(name, "awk" | "gawk") && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
         hosts.push(None);
     }
-    if judge::runs_code(name) {
+    if evaluator::runs_code(name) {
         hosts.extend(in_code(text));
     }
     hosts

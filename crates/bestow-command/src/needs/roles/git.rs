@@ -1,9 +1,14 @@
 //! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
-use super::{Operand, Words, copied, exact, is_short_for, path};
+use crate::needs::operand::path;
+use crate::needs::roles::words::Words;
 use crate::{
+    needs::{
+        operand::{Operand, exact},
+        roles::words::{copied, is_short_for},
+    },
     values::{Access, Below},
-    walk::{Arg, HOME, Known},
+    word::{Gaps, Known, Word},
 };
 
 /// The use that a subcommand makes of the files of its repository.
@@ -50,15 +55,15 @@ const NO_PATCH: &str = "--stat --numstat --shortstat --dirstat --summary --name-
                         --raw --exit-code --oneline";
 
 /// Returns the files that `git` reads and writes with these words.
-pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
+pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     if let Some(without) = without_index(rest).filter(|without| without.certain) {
         return without.named();
     }
     let Some((does, values, behind)) = subcommand(rest) else { return Vec::new() };
     let words = Words::read(behind, values);
-    let dashes = behind.iter().position(|arg| arg.text == "--");
+    let dashes = behind.iter().position(|arg| arg.text() == "--");
     let told = dashes.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
-    let below = |arg: &Arg, access, below| path(arg, access, below).map(perhaps);
+    let below = |arg: &Word, access, below| path(arg, access, below).map(perhaps);
     let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
     match does {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
@@ -70,7 +75,7 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
             let skipped = usize::from(!words.has("-e -f"));
             let operands = words.operands.get(skipped..).unwrap_or_default();
             // A name without `/` or `.` may be a revision. A revision is searched as a whole.
-            let is_path = |arg: &&Arg| exact(arg).is_some_and(|text| text.contains(['/', '.']));
+            let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.']));
             let all = operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
             named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
             named.extend(all.then(|| here(Below::Everything)));
@@ -94,10 +99,10 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
 }
 
 /// Returns the row of the subcommand and the words after it.
-fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
+fn subcommand(rest: &[Word]) -> Option<(Does, &'static str, &[Word])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
-        match word.text.as_str() {
+        match word.text() {
             "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" => {
                 words.next();
             }
@@ -112,7 +117,7 @@ fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
 }
 
 /// Returns the file of `revision:path`, relative to the repository or to the working directory.
-fn in_revision(arg: &Arg) -> Option<Operand> {
+fn in_revision(arg: &Word) -> Option<Operand> {
     let text = exact(arg)?;
     let (_, file) = text.split_once(':')?;
     // The text between two colons selects one of several versions.
@@ -139,30 +144,30 @@ fn is_a_revision(text: &str) -> bool {
 }
 
 /// Returns true if a comparison or a search reads files outside of a repository and `is_unknown` holds for one of them.
-pub(super) fn reads_unknown(rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
+pub(super) fn reads_unknown(rest: &[Word], is_unknown: impl Fn(&Word) -> bool) -> bool {
     without_index(rest).is_some_and(|without| {
         // If one operand is a revision, git does not compare files outside of a repository.
-        let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(&arg.text));
-        let counts = |arg: &Arg| !versions || arg.known == Known::Partly;
+        let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(arg.text()));
+        let counts = |arg: &Word| !versions || arg.known() == Known::Partly;
         without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
     })
 }
 
 /// The operands of a `git` command that compares or searches files outside of a repository.
 struct WithoutIndex<'a> {
-    files: Vec<&'a Arg>,
+    files: Vec<&'a Word>,
     /// True if the words say so. Otherwise the place of the files decides.
     certain: bool,
     searches: bool,
 }
 
-fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
-    let at = rest.iter().position(|arg| matches!(arg.text.as_str(), "grep" | "diff"))?;
+fn without_index(rest: &[Word]) -> Option<WithoutIndex<'_>> {
+    let at = rest.iter().position(|arg| matches!(arg.text(), "grep" | "diff"))?;
     let (verb, behind) = rest.get(at..)?.split_first()?;
-    let options = behind.iter().take_while(|arg| arg.text != "--");
-    let is_told = |arg: &Arg| arg.text.len() > "--no-".len() && is_short_for(&arg.text, "--no-index");
+    let options = behind.iter().take_while(|arg| arg.text() != "--");
+    let is_told = |arg: &Word| arg.text().len() > "--no-".len() && is_short_for(arg.text(), "--no-index");
     let is_told = options.into_iter().any(is_told);
-    if verb.text == "grep" {
+    if verb.text() == "grep" {
         let words = Words::read(behind, GREP);
         let skipped = usize::from(!words.has("-e -f"));
         let files = words.operands.into_iter().skip(skipped).collect();
@@ -170,8 +175,8 @@ fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
     }
     let files = Words::read(behind, "-G -I -O -S -U -l").operands;
     // A word that may become several words may be two names.
-    let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.splits || arg.open);
-    let outside = |arg: &&Arg| arg.text.starts_with(['/', HOME]) || arg.text.split('/').any(|name| name == "..");
+    let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.may_split() || arg.is_open());
+    let outside = |arg: &&Word| arg.text().is_rooted() || arg.text().split('/').any(|name| name == "..");
     let certain = is_told || files.len() == 2 && files.iter().any(outside);
     (certain || may_be_two).then_some(WithoutIndex { files, certain, searches: false })
 }

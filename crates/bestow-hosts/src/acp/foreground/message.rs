@@ -5,7 +5,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     card::{Card, Choice},
-    markdown::block,
+    markdown::{block, span},
 };
 
 /// The version of the protocol.
@@ -56,9 +56,14 @@ fn call(card: &Card, call_id: &str) -> Value {
         "title": card.title,
         "kind": "other",
         "status": "pending",
-        "content": [content(&block(&card.text))],
+        "content": [content(&shown(card))],
         "_meta": meta(card),
     })
+}
+
+/// Returns the text of a card: the question, its tier, and its end.
+fn shown(card: &Card) -> String {
+    format!("{}\nTier: {}. Expires: {}.\n", block(&card.text), span(&card.tier), span(&card.expires_at))
 }
 
 fn content(text: &str) -> Value {

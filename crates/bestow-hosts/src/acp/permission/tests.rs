@@ -23,7 +23,7 @@ fn an_option_is_chosen_by_its_kind_and_never_by_its_place_or_name() {
     for turn in 0..4 {
         let options: Vec<_> = (0..4).map(|place| (all[(place + turn) % 4], all[(place + turn) % 4])).collect();
         let asked = offering(&options);
-        assert_eq!(asked.allowing(), Some(selected("allow_once")));
+        assert_eq!(asked.allowing(false), Some(selected("allow_once")));
         assert_eq!(asked.refusing(), selected("reject_once"));
     }
 }
@@ -33,14 +33,26 @@ fn nothing_lasting_and_nothing_unknown_is_chosen() {
     for kinds in [&[][..], &["allow_always", "reject_always"], &["allow", "reject"], &["ALLOW_ONCE", "bypass"]] {
         let options: Vec<_> = kinds.iter().map(|kind| (*kind, *kind)).collect();
         let asked = offering(&options);
-        assert_eq!((asked.allowing(), asked.refusing()), (None, Choice::Cancelled), "{kinds:?}");
+        assert_eq!((asked.allowing(false), asked.refusing()), (None, Choice::Cancelled), "{kinds:?}");
+    }
+}
+
+#[test]
+fn a_lasting_option_is_chosen_only_if_it_may_be_and_nothing_narrower_is_offered() {
+    let lasting = offering(&[("no", "reject_once"), ("always", "allow_always")]);
+    assert_eq!((lasting.allowing(false), lasting.allowing(true)), (None, Some(selected("always"))));
+    let both = offering(&[("always", "allow_always"), ("once", "allow_once")]);
+    assert_eq!(both.allowing(true), Some(selected("once")));
+    for several in [["allow_once", "allow_once", "allow_always"], ["allow_always", "allow_always", "reject_once"]] {
+        let options: Vec<_> = ["a", "b", "c"].into_iter().zip(several).collect();
+        assert_eq!(offering(&options).allowing(true), None, "{several:?}");
     }
 }
 
 #[test]
 fn two_ways_to_allow_once_are_a_question_that_only_a_person_can_answer() {
     let asked = offering(&[("red", "allow_once"), ("blue", "allow_once"), ("none", "reject_once")]);
-    assert_eq!((asked.allowing(), asked.refusing()), (None, selected("none")));
+    assert_eq!((asked.allowing(false), asked.refusing()), (None, selected("none")));
 }
 
 #[test]

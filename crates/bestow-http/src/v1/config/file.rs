@@ -1,4 +1,4 @@
-//! `GET /v1/config`: the policy file as it is, with its mistakes and its last change.
+//! `GET /v1/config`: the policy file as it is and as it is in force, with its mistakes and its last change.
 
 use std::{fs, io, sync::Arc};
 
@@ -33,6 +33,9 @@ pub(super) struct PolicyFileView {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hidden: Option<String>,
+    /// The text that is in force, if it is known and is not the text of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_force: Option<String>,
     /// The mistakes of the file. If there is one, the last good version is in force.
     problems: Vec<Mistake>,
     /// The last change that took effect since the server began, if there was one.
@@ -61,9 +64,9 @@ struct Mistake {
 struct LastChange {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// The permissions that agents gained, one sentence each.
+    /// The permissions that agents gained, and the settings, modes and rules that allow more, one sentence each.
     widened: Vec<String>,
-    /// The permissions that agents lost, one sentence each.
+    /// The permissions that agents lost, and the settings, modes and rules that allow less, one sentence each.
     narrowed: Vec<String>,
 }
 
@@ -87,11 +90,16 @@ pub(super) async fn file(
     let sees_text = sees_agents && text.as_deref().is_ok_and(|text| has_no_other_owner(text, own.as_ref()));
     let text = if sees_text || text.is_err() { text } else { Err("the file also names other owners".to_owned()) };
     let problems = if sees_text { problems } else { problems.into_iter().map(Mistake::without_text).collect() };
+    let in_force = entrance.engine().policy_text()?.filter(|in_force| {
+        let is_other = text.as_deref().map_or(true, |text| text != &**in_force);
+        is_other && sees_agents && has_no_other_owner(in_force, own.as_ref())
+    });
     let (text, hidden) = text.map_or_else(|why| (None, Some(why)), |text| (Some(text), None));
     Ok(Json(PolicyFileView {
         path: name,
         text,
         hidden,
+        in_force: in_force.map(|text| text.to_string()),
         problems,
         last_change: entrance.events().last_reload()?.map(|reload| LastChange::of(&reload, &admin)),
         waiting: admin.held_change()?.as_ref().map(ChangeView::of),
@@ -168,14 +176,26 @@ impl Mistake {
 
 impl LastChange {
     fn of(reload: &LastReload, admin: &Admin) -> LastChange {
-        let sentences = |all: &[(AgentId, Permission)], verb: &str| {
-            let own = all.iter().filter(|(agent, _)| admin.profile(agent).is_ok());
+        let is_own = |agent: &AgentId| admin.profile(agent).is_ok();
+        // An agent that was removed has no owner any more. Only who sees every agent is told.
+        let is_told =
+            |agent: &Option<AgentId>| agent.as_ref().is_none_or(|agent| admin.is_of_every_owner() || is_own(agent));
+        let permissions = |all: &[(AgentId, Permission)], verb: &str| -> Vec<String> {
+            let own = all.iter().filter(|(agent, _)| is_own(agent));
             own.map(|(agent, permission)| format!("{agent} {verb} {permission}")).collect()
+        };
+        let besides = |all: &[(Option<AgentId>, Arc<str>)]| -> Vec<String> {
+            let told = all.iter().filter(|(agent, _)| is_told(agent));
+            told.map(|(agent, sentence)| match agent {
+                Some(agent) => format!("{agent}: {sentence}"),
+                None => format!("settings: {sentence}"),
+            })
+            .collect()
         };
         LastChange {
             at: reload.at,
-            widened: sentences(&reload.gained, "gained"),
-            narrowed: sentences(&reload.lost, "lost"),
+            widened: [permissions(&reload.gained, "gained"), besides(&reload.widened)].concat(),
+            narrowed: [permissions(&reload.lost, "lost"), besides(&reload.narrowed)].concat(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod change;
 mod file;
+mod globs;
 
 use std::sync::Arc;
 
@@ -11,5 +12,9 @@ use crate::identity::Entrance;
 
 /// Returns the paths of this resource.
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
-    OpenApiRouter::new().routes(routes!(file::file)).routes(routes!(change::get)).routes(routes!(change::agree))
+    OpenApiRouter::new()
+        .routes(routes!(file::file))
+        .routes(routes!(globs::globs))
+        .routes(routes!(change::get))
+        .routes(routes!(change::agree))
 }

@@ -32,8 +32,19 @@ pub(super) struct Told {
     /// The owner of the agent at that time. None if the event belongs to no owner.
     pub(super) owner: Option<OwnerId>,
     pub(super) agent: Option<AgentId>,
+    at: Timestamp,
     /// The envelope as JSON, on one line.
     pub(super) text: String,
+}
+
+/// The kept events.
+pub(super) struct Kept {
+    /// The events, oldest first.
+    pub(super) events: Vec<Arc<Told>>,
+    /// The number of the last event.
+    pub(super) last: u64,
+    /// The time from which on events are kept.
+    pub(super) since: Timestamp,
 }
 
 /// The receiver of all later events.
@@ -63,6 +74,8 @@ struct Recent {
     /// The number of the last event.
     last: u64,
     kept: VecDeque<Arc<Told>>,
+    /// The time from which on events are kept.
+    since: Timestamp,
     /// The bytes of the kept events.
     length: usize,
     clients: broadcast::Sender<Arc<Told>>,
@@ -78,6 +91,8 @@ pub(in crate::v1) struct LastReload {
     pub(in crate::v1) at: Timestamp,
     pub(in crate::v1) gained: Vec<(AgentId, Permission)>,
     pub(in crate::v1) lost: Vec<(AgentId, Permission)>,
+    pub(in crate::v1) widened: Vec<(Option<AgentId>, Arc<str>)>,
+    pub(in crate::v1) narrowed: Vec<(Option<AgentId>, Arc<str>)>,
 }
 
 impl EventLog {
@@ -111,13 +126,14 @@ impl EventLog {
         Ok((recent.after(number)?, recent.clients.subscribe()))
     }
 
-    /// Returns the kept events before the one with this number, oldest first, and the number of the last event.
-    pub(super) fn recent(self: &Arc<Self>, before: Option<u64>) -> Result<(Vec<Arc<Told>>, u64), Problem> {
+    /// Returns the kept events before the one with this number.
+    pub(super) fn recent(self: &Arc<Self>, before: Option<u64>) -> Result<Kept, Problem> {
         self.follow()?;
         let state = self.state.lock().map_err(|_| unavailable())?;
         let Following::Events(recent) = &*state else { return Err(unavailable()) };
         let is_wanted = |told: &&Arc<Told>| before.is_none_or(|before| told.sequence < before);
-        Ok((recent.kept.iter().filter(is_wanted).cloned().collect(), recent.last))
+        let events = recent.kept.iter().filter(is_wanted).cloned().collect();
+        Ok(Kept { events, last: recent.last, since: recent.since })
     }
 
     /// Returns the last change of the policy file, if there was one since the log began.
@@ -184,8 +200,9 @@ impl Recent {
             // The owners are those of the first event, if they did not change meanwhile.
             if owners == self::owners(engine)? {
                 let (clients, _) = broadcast::channel(LAG);
-                let kept = VecDeque::new();
-                return Ok((Recent { before: last, last, kept, length: 0, clients, owners, reload: None }, events));
+                let (kept, since) = (VecDeque::new(), engine.now()?);
+                let recent = Recent { before: last, last, kept, since, length: 0, clients, owners, reload: None };
+                return Ok((recent, events));
             }
         }
     }
@@ -194,9 +211,10 @@ impl Recent {
         if let Event::AgentRegistered { profile, .. } | Event::AgentChanged { profile } = &recorded.event {
             self.owners.insert(profile.id.clone(), profile.owner.clone());
         }
-        if let Event::ConfigReloaded { gained, lost, .. } = &recorded.event {
+        if let Event::ConfigReloaded { gained, lost, widened, narrowed, .. } = &recorded.event {
             let (gained, lost) = (gained.clone(), lost.clone());
-            self.reload = Some(Arc::new(LastReload { at: recorded.at, gained, lost }));
+            let (widened, narrowed) = (widened.clone(), narrowed.clone());
+            self.reload = Some(Arc::new(LastReload { at: recorded.at, gained, lost, widened, narrowed }));
         }
         let told = Arc::new(self.told(engine, recorded));
         if let Event::AgentRetired { agent } = &recorded.event {
@@ -212,6 +230,7 @@ impl Recent {
             let Some(oldest) = self.kept.pop_front() else { break };
             self.length = self.length.saturating_sub(oldest.text.len());
             self.before = oldest.sequence;
+            self.since = oldest.at;
         }
         // It is no error if there is no client.
         let _ = self.clients.send(told);
@@ -225,7 +244,7 @@ impl Recent {
         let owner = owner.or_else(|| agent.as_ref().and_then(|agent| self.owners.get(agent).cloned()));
         // An envelope has only names and texts, so this does not fail.
         let text = serde_json::to_string(&envelope).unwrap_or_default();
-        Told { sequence: recorded.sequence, owner, agent, text }
+        Told { sequence: recorded.sequence, owner, agent, at: recorded.at, text }
     }
 
     fn after(&self, number: Option<u64>) -> Result<Vec<Arc<Told>>, Problem> {

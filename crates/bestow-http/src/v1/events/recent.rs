@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
+use bestow::event::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{log::Told, seen::Seen};
+use super::{
+    log::{Kept, Told},
+    seen::Seen,
+};
 use crate::{
     identity::Entrance,
     problem::Problem,
@@ -41,6 +45,9 @@ pub(super) struct RecentEvents {
     last: u64,
     /// True if the server keeps no earlier event that the client may see.
     complete: bool,
+    /// The time from which on the server keeps events.
+    #[schema(value_type = String, format = DateTime)]
+    since: Timestamp,
 }
 
 /// Returns the last events that the server keeps.
@@ -54,12 +61,12 @@ pub(super) async fn recent(
     Asked(Wanted { limit, before }): Asked<Wanted>,
 ) -> Result<Json<RecentEvents>, Problem> {
     let seen = Seen::by(sender.caller())?;
-    let (mut kept, last) = entrance.events().recent(before)?;
-    kept.retain(|told| seen.may_see(told, entrance.engine()));
+    let Kept { mut events, last, since } = entrance.events().recent(before)?;
+    events.retain(|told| seen.may_see(told, entrance.engine()));
     let wanted = limit.unwrap_or(USUAL).min(MOST);
-    let first = kept.len().saturating_sub(wanted);
-    let events = kept.iter().skip(first).filter_map(|told| raw(told)).collect();
-    Ok(Json(RecentEvents { events, last, complete: first == 0 }))
+    let first = events.len().saturating_sub(wanted);
+    let events = events.iter().skip(first).filter_map(|told| raw(told)).collect();
+    Ok(Json(RecentEvents { events, last, complete: first == 0, since }))
 }
 
 fn raw(told: &Told) -> Option<Box<RawValue>> {

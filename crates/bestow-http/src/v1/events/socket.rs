@@ -37,8 +37,8 @@ pub(super) async fn open(
 ) -> Result<Response, Problem> {
     let upgrade = socket::limited(upgrade)?;
     let caller = match &after.ticket {
-        Some(ticket) => entrance.caller_with_ticket(&headers, Some(ticket))?,
-        None => entrance.caller_of_socket(&headers)?,
+        Some(ticket) => entrance.caller_with_ticket(&headers, Some(ticket), place.as_deref())?,
+        None => entrance.caller_of_socket(&headers, place.as_deref())?,
     };
     let own = entrance.place_for_socket(&caller)?;
     let stream = Stream::open(&entrance, caller.clone(), after.number(&headers)?)?;

@@ -3,6 +3,7 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     extract::State,
     http::HeaderMap,
     response::{IntoResponse, Response, Sse, sse},
@@ -12,7 +13,7 @@ use serde_json::json;
 use tokio::time;
 
 use super::stream::{After, End, Stream};
-use crate::{identity::Entrance, problem::Problem, v1::input::Asked};
+use crate::{identity::Entrance, places::ConnectionPlace, problem::Problem, v1::input::Asked};
 
 /// The time after which a comment is sent if there is no event. The credential is checked then.
 const QUIET: Duration = Duration::from_secs(15);
@@ -31,9 +32,10 @@ const QUIET: Duration = Duration::from_secs(15);
 pub(super) async fn events(
     State(entrance): State<Arc<Entrance>>,
     headers: HeaderMap,
+    place: Option<Extension<ConnectionPlace>>,
     Asked(after): Asked<After>,
 ) -> Result<Response, Problem> {
-    let caller = entrance.caller_with_ticket(&headers, after.ticket.as_deref())?;
+    let caller = entrance.caller_with_ticket(&headers, after.ticket.as_deref(), place.as_deref())?;
     let place = entrance.place_for_socket(&caller)?;
     let stream = Stream::open(&entrance, caller, after.number(&headers)?)?;
     let sent = stream::unfold(Some((stream, place)), async |open| {

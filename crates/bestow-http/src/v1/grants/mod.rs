@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-pub(super) use self::{read::OfAgent, revoke::Because};
+pub(super) use self::{
+    read::OfAgent,
+    revoke::{Because, undo_held},
+};
 use crate::identity::Entrance;
 
 /// Returns the paths of this resource.
@@ -17,4 +20,5 @@ pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(read::list, give::give))
         .routes(routes!(read::get, revoke::revoke))
         .routes(routes!(revoke::preview))
+        .routes(routes!(revoke::undo))
 }

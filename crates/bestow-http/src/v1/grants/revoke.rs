@@ -1,8 +1,9 @@
 //! `DELETE /v1/grants/ID`: revokes a grant. `GET /v1/grants/ID/cascade`: shows before what would end with it.
+//! `POST /v1/grants/ID/undo`: undoes the revocation.
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{Json, extract::State, http::StatusCode};
 use bestow::{control::GrantOrDecisionId, grant::GrantId, text::Reason};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -66,10 +67,13 @@ pub(super) async fn revoke(
         }
         Sender::Person(Person { caller, admin, by }) => {
             let held = GrantOrDecisionId::Grant(id);
-            entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??
+            let revocation = entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??;
+            let also_ended = revocation.also_ended().iter().map(|grant| GrantView::of(grant)).collect();
+            entrance.revocations().remember(held, revocation);
+            also_ended
         }
     };
-    Ok(Json(Revoked { grant_id: id, also_ended: also_ended.iter().map(|grant| GrantView::of(grant)).collect() }))
+    Ok(Json(Revoked { grant_id: id, also_ended }))
 }
 
 /// Shows the grants that would end with a grant. Nothing changes.
@@ -86,4 +90,48 @@ pub(super) async fn preview(
     let (grant, would_end) = (admin.grant(id)?, admin.would_end_with(id)?);
     let would_end = would_end.iter().map(|grant| GrantView::of(grant)).collect();
     Ok(Json(Cascade { grant: GrantView::of(&grant), would_end }))
+}
+
+/// The grants that a person gave again.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::v1) struct Undone {
+    /// The ids of the new grants: the revoked one first, then those that fell with it.
+    #[schema(value_type = Vec<String>)]
+    grant_ids: Vec<GrantId>,
+}
+
+/// Undoes a revocation of the last ten seconds, by the same credential and once. The revoked grant is then a grant of
+/// this person. The grants that fell with it come back from the agents that gave them. All of them come back, or none.
+#[utoipa::path(
+    post, path = "/v1/grants/{grant}/undo", tag = "grants",
+    params(("grant" = String, Path, description = "The id of the revoked grant, such as `g4`.")),
+    responses((status = 201, description = "The grants are in force again.", body = Undone))
+)]
+pub(super) async fn undo(
+    State(entrance): State<Arc<Entrance>>,
+    person: Person,
+    Named(id): Named<GrantId>,
+) -> Result<(StatusCode, Json<Undone>), Problem> {
+    let grant_ids = undo_held(&entrance, person, GrantOrDecisionId::Grant(id)).await?;
+    Ok((StatusCode::CREATED, Json(Undone { grant_ids })))
+}
+
+/// Undoes a revocation. One that the engine refuses to undo can be tried again in its time.
+pub(in crate::v1) async fn undo_held(
+    entrance: &Arc<Entrance>,
+    Person { caller, admin, by }: Person,
+    held: GrantOrDecisionId,
+) -> Result<Vec<GrantId>, Problem> {
+    let too_late = || Problem::not_found("there is no revocation to undo: it was undone, or is older than 10 seconds");
+    let remembered = entrance.revocations().take(held).ok_or_else(too_late)?;
+    let undoing = async move {
+        let undone = admin.undo(&remembered.revocation, by).await;
+        (remembered, undone)
+    };
+    let (remembered, undone) = entrance.work(&caller, undoing).await?;
+    if undone.is_err() {
+        entrance.revocations().put_back(remembered);
+    }
+    Ok(undone?)
 }

@@ -1,4 +1,4 @@
-//! `GET /v1/suggestions`: permissions that the policy file could give, and permissions that nobody uses.
+//! `GET /v1/suggestions`: permissions and rules that the policy file could have, and permissions that nobody uses.
 
 mod tally;
 
@@ -6,18 +6,20 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, http::StatusCode};
 use bestow::{
-    AgentId, Permission,
+    AgentId, Permission, PolicyFile,
     control::Admin,
     event::Timestamp,
     grant::{Grant, GrantId, Origin},
     journal::{JournalError, audit},
     path::SanitizedPath,
+    policy::{LineEdit, PermanentDecision},
+    user::OwnerId,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use self::tally::Tally;
+use self::tally::{Allowed, Tally};
 use super::{covered::Covered, sender::Person};
 use crate::{identity::Entrance, problem::Problem};
 
@@ -48,22 +50,29 @@ struct SuggestionList {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 enum Suggestion {
-    /// People gave a permission again and again. A line of the policy file would give it.
-    AddRule {
+    /// People gave a permission again and again. The policy file could give it.
+    AddPermission {
         #[schema(value_type = String)]
         agent_id: AgentId,
         #[schema(value_type = String)]
         permission: Permission,
         /// The number of times.
         times: u32,
-        /// The table of the policy file.
-        table: String,
-        /// The line of the table.
-        line: String,
-        /// The first names in the directory that the line would cover.
+        edit: Edit,
+        /// The first names in the directory that the permission would cover.
         covers: Vec<String>,
         /// True if the directory has more.
         more: bool,
+    },
+    /// People allowed actions of one form again and again. A rule of the policy file could allow them.
+    AddRule {
+        #[schema(value_type = String)]
+        agent_id: AgentId,
+        /// The actions that the rule would allow.
+        action: String,
+        /// The number of times.
+        times: u32,
+        edit: Edit,
     },
     /// No recorded decision used a permission.
     Unused {
@@ -82,8 +91,19 @@ enum Suggestion {
     },
 }
 
-/// Suggests lines of the policy file for permissions that people gave at least three times in the last seven days, and
-/// names permissions that no recorded decision used in that time.
+/// The change of the policy file, exactly as it would be written.
+#[derive(Debug, Serialize, ToSchema)]
+struct Edit {
+    /// The line of the file before which the new lines come, or which they replace.
+    line: u32,
+    /// The lines that are replaced. They are often none.
+    old: String,
+    /// The new lines.
+    new: String,
+}
+
+/// Suggests lines of the policy file for what people allowed at least three times in the last seven days, and names
+/// permissions that no recorded decision used in that time.
 #[utoipa::path(
     get, path = "/v1/suggestions", tag = "config",
     responses((status = 200, description = "The suggestions.", body = SuggestionList))
@@ -96,9 +116,13 @@ async fn list(
     let now = entrance.engine().now()?;
     let since = Timestamp::from_millis(now.as_millis().saturating_sub(millis(WINDOW)));
     let protected = entrance.engine().protected()?;
+    let file = entrance.config().map(PolicyFile::new);
     let suggested = async move {
         let tally = tally(&trail, since).map_err(|why| unreadable(&why))?;
-        suggestions(&tally, &admin, &protected, now)
+        let grants = admin.grants(None)?;
+        let added = file.map(|file| Additions { file, admin: &admin, grants: &grants, protected: &protected });
+        let added = added.into_iter().flat_map(|additions| additions.of(&tally));
+        Ok::<_, Problem>(added.chain(unused(&tally, &grants, now)).collect())
     };
     Ok(Json(SuggestionList { since, suggestions: entrance.work(&caller, suggested).await?? }))
 }
@@ -118,49 +142,79 @@ fn unreadable(why: &JournalError) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "trail_unreadable", why.to_string())
 }
 
-fn suggestions(
-    tally: &Tally,
-    admin: &Admin,
-    protected: &[SanitizedPath],
-    now: Timestamp,
-) -> Result<Vec<Suggestion>, Problem> {
-    let grants = admin.grants(None)?;
-    let by_file = |agent: &AgentId, permission: &Permission| {
-        grants.iter().any(|grant| {
+/// The suggestions of lines for the policy file.
+struct Additions<'a> {
+    file: PolicyFile,
+    admin: &'a Admin,
+    grants: &'a [Arc<Grant>],
+    protected: &'a [SanitizedPath],
+}
+
+impl Additions<'_> {
+    /// Returns the suggestions that the file can say exactly.
+    fn of(&self, tally: &Tally) -> Vec<Suggestion> {
+        let permissions = tally.given_often(OFTEN).filter_map(|(agent, permission, times)| {
+            let edit = self.permission_edit(agent, permission, times)?;
+            let Covered { covers, more, .. } = Covered::of(permission, self.protected);
+            let (agent_id, permission) = (agent.clone(), permission.clone());
+            Some(Suggestion::AddPermission { agent_id, permission, times, edit, covers, more })
+        });
+        let actions = tally.allowed_often(OFTEN).filter_map(|(agent, allowed)| {
+            let edit = self.action_edit(agent, allowed)?;
+            Some(Suggestion::AddRule { agent_id: agent.clone(), action: allowed.shown(), times: allowed.times, edit })
+        });
+        permissions.chain(actions).collect()
+    }
+
+    fn permission_edit(&self, agent: &AgentId, permission: &Permission, times: u32) -> Option<Edit> {
+        let owner = self.owner_of(agent)?;
+        let is_in_file = self.grants.iter().any(|grant| {
             grant.to == *agent
                 && matches!(grant.origin, Origin::Config(_))
                 && grant.pinned.permission.covers(permission)
-        })
-    };
-    let often = tally.given_often(OFTEN).filter(|(agent, permission, _)| {
-        // An agent that another one created is not in the file.
-        let is_in_file = admin.profile(agent).is_ok_and(|profile| profile.parent.is_none());
-        is_in_file && !by_file(agent, permission)
-    });
-    let add = often.map(|(agent, permission, times)| {
-        let Covered { covers, more, .. } = Covered::of(permission, protected);
-        Suggestion::AddRule {
-            agent_id: agent.clone(),
-            permission: permission.clone(),
-            times,
-            table: format!("[agents.{}]", key(agent.as_str())),
-            line: format!("permissions = [{}]", quoted(&permission.to_string())),
-            covers,
-            more,
-        }
-    });
+        });
+        let said = PermanentDecision::suggested_permission(agent, &owner, permission, why(times));
+        if is_in_file { None } else { self.edit(&said) }
+    }
+
+    fn action_edit(&self, agent: &AgentId, allowed: &Allowed) -> Option<Edit> {
+        let owner = self.owner_of(agent)?;
+        let said = PermanentDecision::suggested_action(agent, &owner, &allowed.action, why(allowed.times)).ok()?;
+        self.edit(&said)
+    }
+
+    /// Returns the owner of an agent of the file. An agent that another one created is not in the file.
+    fn owner_of(&self, agent: &AgentId) -> Option<OwnerId> {
+        let profile = self.admin.profile(agent).ok()?;
+        profile.parent.is_none().then(|| profile.owner.clone())
+    }
+
+    /// Returns the change of the file. `None` if the file cannot say exactly this, has mistakes, or says it already.
+    fn edit(&self, said: &PermanentDecision) -> Option<Edit> {
+        let LineEdit { line, old, new, .. } = self.file.edit_to_keep(said).ok()??;
+        Some(Edit { line, old, new })
+    }
+}
+
+/// Returns the comment of a suggested line.
+fn why(times: u32) -> String {
+    format!("allowed by hand {times} times in 7 days")
+}
+
+/// Returns the permissions that no recorded decision used.
+fn unused(tally: &Tally, grants: &[Arc<Grant>], now: Timestamp) -> Vec<Suggestion> {
     let is_unused = |grant: &&Arc<Grant>| {
         let is_settled = grant.since.after(SETTLED) <= now;
-        is_settled && !tally.uses(&grant.to, &grant.pinned.permission) && !is_passed_on(grant, &grants)
+        is_settled && !tally.uses(&grant.to, &grant.pinned.permission) && !is_passed_on(grant, grants)
     };
-    let unused = grants.iter().filter(is_unused).map(|grant| Suggestion::Unused {
+    let suggestion = |grant: &Arc<Grant>| Suggestion::Unused {
         agent_id: grant.to.clone(),
         permission: grant.pinned.permission.clone(),
         grant_id: grant.id,
         since: grant.since,
         place: if let Origin::Config(place) = &grant.origin { Some(place.to_string()) } else { None },
-    });
-    Ok(add.chain(unused).collect())
+    };
+    grants.iter().filter(is_unused).map(suggestion).collect()
 }
 
 /// Returns true if the holder passed a part of the permission on.
@@ -169,18 +223,6 @@ fn is_passed_on(grant: &Grant, grants: &[Arc<Grant>]) -> bool {
         matches!(&other.origin, Origin::Agent { from } if *from == grant.to)
             && grant.pinned.permission.covers(&other.pinned.permission)
     })
-}
-
-/// Returns the name of an agent as a key of TOML.
-fn key(name: &str) -> String {
-    let is_bare = name.chars().all(|char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-'));
-    if is_bare { name.to_owned() } else { quoted(name) }
-}
-
-/// Returns a text as a string of TOML.
-fn quoted(text: &str) -> String {
-    // The escapes of JSON are escapes of TOML.
-    serde_json::Value::from(text).to_string()
 }
 
 fn millis(time: Duration) -> u64 {

@@ -1,0 +1,367 @@
+//! Writes the records as static data.
+
+use std::fmt::Write as _;
+
+use crate::{
+    check::{Program, Row, expanded},
+    hash,
+    read::Book,
+    schema::{
+        Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
+        Reach, Reads, Record, Role, SecretOption, Starts, Words, Wraps,
+    },
+};
+
+/// Returns the code of all records.
+pub(crate) fn code(book: &Book, programs: &[Program<'_>]) -> String {
+    let mut file = Emitter { book, code: String::new(), reads: Vec::new(), destroys: Vec::new() };
+    for program in programs {
+        program.reads.iter().for_each(|row| file.reads(row));
+        program.destroys.iter().for_each(|row| file.destroys(row));
+    }
+    let all: String = programs.iter().map(|program| file.program(program)).collect();
+    let _ = writeln!(file.code, "pub(crate) static PROGRAMS: [Program; {}] = [\n{all}];", programs.len());
+    file.names(programs);
+    file.code
+}
+
+struct Emitter<'b> {
+    book: &'b Book,
+    code: String,
+    /// The rows that are written.
+    reads: Vec<*const Reads>,
+    destroys: Vec<*const Destroys>,
+}
+
+fn list(texts: &[String]) -> String {
+    format!("&{texts:?}")
+}
+
+fn patterns(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("Cow::Borrowed({text:?})")).collect();
+    format!("&[{}]", texts.join(", "))
+}
+
+/// Returns the alternatives of subcommands in the form that the lookup reads.
+fn alternatives(subcommands: &[String]) -> String {
+    format!("{:?}", subcommands.join("|"))
+}
+
+fn optional(value: Option<String>) -> String {
+    value.map_or_else(|| "None".to_owned(), |value| format!("Some({value})"))
+}
+
+impl Emitter<'_> {
+    fn words(&self, words: Option<&Words>) -> String {
+        let words = words.map(|words| expanded(self.book, words)).unwrap_or_default();
+        let words: Vec<String> = words.into_iter().filter_map(Result::ok).collect();
+        format!("{:?}", words.join(" "))
+    }
+
+    fn reads(&mut self, row: &Row<'_, Reads>) {
+        if self.reads.contains(&std::ptr::from_ref(row.row)) {
+            return;
+        }
+        let record = row.record;
+        let place = &row.place;
+        let name = self.reads.len();
+        self.reads.push(row.row);
+        let row = row.row;
+        let globals = row.globals.as_ref().or_else(|| record.and_then(|record| record.globals.as_ref()));
+        let reach = row.reach.or_else(|| record.and_then(|record| record.reach));
+        let shows_files = row.shows_files.unwrap_or_else(|| record.is_some_and(|record| record.shows_files));
+        let operands = match (&row.operands_with, row.operands) {
+            (Some(flags), _) => format!("Operands::With({})", self.words(Some(flags))),
+            (None, Some(Operands::Any(true))) => "Operands::Any".into(),
+            (None, Some(Operands::AtMost(most))) => format!("Operands::AtMost({most})"),
+            (None, Some(Operands::Any(false)) | None) => "Operands::None".into(),
+        };
+        let code = format!(
+            "static READS_{name}: Reads = Reads {{ subcommands: {}, globals: {}, flags: {}, operands: {operands}, \
+             tests: &[{}], otherwise: {}, code: {}, words: {}, inert: {}, stop_at_operand: {}, reach: Reach::{}, \
+             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, predicate: {:?}, matches: {}, \
+             not_matches: {}, \
+             place: \"{place}\" }};\n",
+            alternatives(&row.subcommands),
+            self.words(globals),
+            self.words(row.flags.as_ref()),
+            self.tests(row),
+            optional(row.otherwise.as_ref().map(|text| format!("{text:?}"))),
+            optional(row.code.as_ref().map(|name| format!("predicates::{name}"))),
+            match (&row.words, row.any_words) {
+                (Some(name), _) => format!("AllWords::If(predicates::{name})"),
+                (None, true) => "AllWords::Any".to_owned(),
+                (None, false) => "AllWords::Listed".to_owned(),
+            },
+            row.inert,
+            row.stop_at_operand,
+            reach_name(reach),
+            self.online(row.network.as_ref(), reach),
+            row.only_at_start,
+            row.lenient,
+            row.code.as_deref().or(row.words.as_deref()).unwrap_or_default(),
+            list(&row.matches),
+            list(&row.not_matches),
+        );
+        self.code += &code;
+    }
+
+    fn tests(&self, row: &Reads) -> String {
+        let mut tests = Vec::new();
+        let count = row.options.map(|count| match count {
+            Count::None => "Test::Options(Count::None)",
+            Count::One => "Test::Options(Count::One)",
+            Count::Some => "Test::Options(Count::Some)",
+        });
+        tests.extend(count.map(str::to_owned));
+        tests.extend(row.requires.iter().map(|group| format!("Test::Requires({group:?})")));
+        tests.extend(row.refuses.iter().map(|words| format!("Test::Refuses({})", self.words(Some(words)))));
+        let lists = [
+            ("FirstOperand", &row.first_operand),
+            ("OperandIs", &row.operand_is),
+            ("OperandNot", &row.operand_not),
+            ("ValueNot", &row.value_not),
+        ];
+        let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
+        tests.extend(lists.map(|(name, texts)| format!("Test::{name}({})", patterns(texts))));
+        tests.extend(row.written_out.then(|| "Test::WrittenOut".to_owned()));
+        tests.extend(row.known.then(|| "Test::Known".to_owned()));
+        tests.extend(row.least_operands.map(|least| format!("Test::LeastOperands({least})")));
+        tests.extend(row.most_operands.map(|most| format!("Test::MostOperands({most})")));
+        tests.join(", ")
+    }
+
+    fn online(&self, online: Option<&Online>, reach: Option<Reach>) -> String {
+        let by_reach = match reach {
+            None | Some(Reach::Here) => "Online::Never",
+            Some(Reach::Addresses) => "Online::Addresses",
+            Some(Reach::Web | Reach::Service | Reach::Elsewhere) => "Online::Always",
+        };
+        match online {
+            None => by_reach.into(),
+            Some(Online::Word(OnlineWord::Never)) => "Online::Never".into(),
+            Some(Online::Word(OnlineWord::Always)) => "Online::Always".into(),
+            Some(Online::Word(OnlineWord::Addresses)) => "Online::Addresses".into(),
+            Some(Online::Uses(uses)) => match &uses.code {
+                Some(code) => format!("Online::If(predicates::{code})"),
+                None if !uses.except.is_empty() || uses.unless.is_some() => format!(
+                    "Online::AllBut {{ subcommands: {}, options: {} }}",
+                    alternatives(&uses.except),
+                    self.words(uses.unless.as_ref())
+                ),
+                None => format!(
+                    "Online::For {{ subcommands: {}, options: {} }}",
+                    alternatives(&uses.subcommands),
+                    self.words(uses.with.as_ref())
+                ),
+            },
+        }
+    }
+
+    fn destroys(&mut self, row: &Row<'_, Destroys>) {
+        if self.destroys.contains(&std::ptr::from_ref(row.row)) {
+            return;
+        }
+        let place = &row.place;
+        let name = self.destroys.len();
+        self.destroys.push(row.row);
+        let row = row.row;
+        let words = |words: &Words| self.words(Some(words));
+        let tests = [
+            row.with.as_ref().map(|list| format!("When::Flag({})", words(list))),
+            row.without.as_ref().map(|list| format!("When::NoFlag({})", words(list))),
+            row.operand.as_ref().map(|list| format!("When::Named({})", words(list))),
+            row.and_operand.as_ref().map(|list| format!("When::Named({})", words(list))),
+            row.text.as_ref().map(|list| format!("When::Text({})", words(list))),
+            row.later.as_ref().map(|word| format!("When::Later({word:?})")),
+            row.operand_code.as_ref().map(|name| format!("When::Operand(predicates::{name})")),
+            row.code.as_ref().map(|name| format!("When::Line(predicates::{name})")),
+        ];
+        let tests: Vec<String> = tests.into_iter().flatten().collect();
+        let code = format!(
+            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, \
+             predicates: &{:?}, matches: {}, \
+             not_matches: {}, place: \"{place}\" }};\n",
+            alternatives(&row.subcommands),
+            tests.join(", "),
+            row.why.as_deref().unwrap_or_default(),
+            [&row.operand_code, &row.code].into_iter().flatten().collect::<Vec<_>>(),
+            list(&row.matches),
+            list(&row.not_matches),
+        );
+        self.code += &code;
+    }
+
+    fn program(&self, program: &Program<'_>) -> String {
+        let facts = &program.facts;
+        let reads = program.reads.iter().filter_map(|row| at(&self.reads, row.row).map(|at| format!("&READS_{at}")));
+        let destroys = program.destroys.iter().filter_map(|row| at(&self.destroys, row.row));
+        let destroys = destroys.map(|at| format!("&DESTROYS_{at}"));
+        let network: Vec<String> =
+            facts.iter().flat_map(|record| &record.network).map(|network| self.network(network)).collect();
+        let plain: Vec<String> = facts.iter().flat_map(|record| &record.plain).map(|plain| self.plain(plain)).collect();
+        let starts: Vec<String> =
+            facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
+        format!(
+            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
+             obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
+             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, \
+             only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
+             plain: &[{}], secret_option: {} }},\n",
+            program.names,
+            program.place,
+            reads.collect::<Vec<_>>().join(", "),
+            destroys.collect::<Vec<_>>().join(", "),
+            facts.iter().any(|record| record.only_online),
+            optional(last(facts, |record| record.rollback.as_ref()).map(|text| format!("{text:?}"))),
+            optional(last(facts, |record| record.obeys.as_ref()).map(obeys)),
+            self.words(last(facts, |record| record.directory.as_ref())),
+            network.join(", "),
+            alternatives(&all(facts, |record| &record.keeps)),
+            optional(last(facts, |record| record.hosts.as_ref()).map(|hosts| self.hosts(hosts))),
+            optional(last(facts, |record| record.files.as_ref()).map(|files| self.files(files))),
+            list(&all(facts, |record| &record.secrets)),
+            list(&all(facts, |record| &record.environment)),
+            self.words(last(facts, |record| record.help.as_ref())),
+            self.words(last(facts, |record| record.help_groups.as_ref())),
+            facts.iter().any(|record| record.says),
+            facts.iter().any(|record| record.one_dash),
+            facts.iter().any(|record| record.option_file),
+            facts.iter().any(|record| record.letter_bundle),
+            facts.iter().any(|record| record.only_says),
+            facts.iter().any(|record| record.opens_nothing),
+            facts.iter().any(|record| record.changes),
+            optional(last(facts, |record| record.wraps.as_ref()).map(|wraps| self.wraps(wraps))),
+            starts.join(", "),
+            list(&all(facts, |record| &record.may_start)),
+            plain.join(", "),
+            optional(last(facts, |record| record.secret_option.as_ref()).map(secret_option)),
+        )
+    }
+
+    fn network(&self, network: &Network) -> String {
+        match network {
+            Network::Word(NetworkWord::Always) => "Uses::All".into(),
+            Network::Word(NetworkWord::Bare) => "Uses::Bare".into(),
+            Network::Word(NetworkWord::RemotePath) => "Uses::Remote".into(),
+            Network::Word(NetworkWord::RemoteDatabase) => "Uses::Database".into(),
+            Network::Uses(uses) => {
+                let subcommands = alternatives(&uses.subcommands);
+                match (&uses.with_host, &uses.with) {
+                    (Some(options), _) => format!("Uses::Told({})", self.words(Some(options))),
+                    (None, Some(options)) if uses.subcommands.is_empty() => {
+                        format!("Uses::With({})", self.words(Some(options)))
+                    }
+                    (None, Some(options)) => format!("Uses::SubWith({subcommands}, {})", self.words(Some(options))),
+                    (None, None) if !uses.except.is_empty() => {
+                        format!("Uses::AllBut({})", alternatives(&uses.except))
+                    }
+                    (None, None) if uses.abbreviated => format!("Uses::Begun({subcommands})"),
+                    (None, None) => format!("Uses::Sub({subcommands})"),
+                }
+            }
+        }
+    }
+
+    fn starts(&self, starts: &Starts) -> String {
+        let (subcommands, flags) = (alternatives(&starts.subcommands), self.words(starts.flags.as_ref()));
+        format!("Starts {{ subcommands: {subcommands}, flags: {flags} }}")
+    }
+
+    fn plain(&self, plain: &Plain) -> String {
+        let (subcommands, flags) = (alternatives(&plain.subcommands), self.words(Some(&plain.flags)));
+        format!("Plain {{ subcommands: {subcommands}, flags: {flags} }}")
+    }
+
+    fn wraps(&self, wraps: &Wraps) -> String {
+        let flags = self.words(wraps.flags.as_ref());
+        format!("Wraps {{ flags: {flags}, operands: {}, dangerous: {} }}", wraps.operands, wraps.dangerous)
+    }
+
+    fn hosts(&self, hosts: &Hosts) -> String {
+        let operands = match hosts.operands {
+            HostOperands::All => "All",
+            HostOperands::First => "First",
+            HostOperands::Dotted => "Dotted",
+        };
+        let (valued, redirects) = (self.words(hosts.valued.as_ref()), self.words(hosts.redirects.as_ref()));
+        format!("Hosts {{ operands: HostOperands::{operands}, valued: {valued}, redirects: {redirects} }}")
+    }
+
+    fn files(&self, files: &Files) -> String {
+        let role = files.operands.map(|role| match role {
+            Role::Read => "Role::Reads",
+            Role::Searched => "Role::Searches",
+            Role::Listed => "Role::Lists",
+            Role::Compared => "Role::Compares",
+            Role::Written => "Role::Writes",
+            Role::Changed => "Role::Changes",
+            Role::Copied => "Role::Copies",
+            Role::Moved => "Role::Moves",
+        });
+        format!(
+            "Files {{ role: {}, valued: {}, writes: {}, reads: {} }}",
+            optional(role.map(str::to_owned)),
+            self.words(files.valued.as_ref()),
+            self.words(files.writes.as_ref()),
+            self.words(files.reads.as_ref())
+        )
+    }
+
+    /// Writes the table of names, and the names that are beginnings.
+    fn names(&mut self, programs: &[Program<'_>]) {
+        let names = programs.iter().enumerate();
+        let names = names.flat_map(|(at, program)| program.names.iter().map(move |name| (*name, at)));
+        let (starts, exact): (Vec<_>, Vec<_>) = names.partition(|(name, _)| name.ends_with('*'));
+        let mut slots = vec![0_usize; hash::SLOTS];
+        for (index, (name, _)) in exact.iter().enumerate() {
+            let mut slot = hash::slot(name.as_bytes());
+            while slots.get(slot).is_some_and(|taken| *taken != 0) {
+                slot = (slot + 1) % hash::SLOTS;
+            }
+            if let Some(free) = slots.get_mut(slot) {
+                *free = index + 1;
+            }
+        }
+        let _ = writeln!(self.code, "pub(crate) static NAMES: [(&str, u16); {}] = {exact:?};", exact.len());
+        let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {}] = {slots:?};", hash::SLOTS);
+        let starts: Vec<_> = starts.into_iter().map(|(name, at)| (name.trim_end_matches('*'), at)).collect();
+        let _ = writeln!(self.code, "pub(crate) static STARTS: [(&str, u16); {}] = {starts:?};", starts.len());
+    }
+}
+
+fn reach_name(reach: Option<Reach>) -> &'static str {
+    match reach {
+        None | Some(Reach::Here) => "Here",
+        Some(Reach::Addresses) => "Addresses",
+        Some(Reach::Web) => "Web",
+        Some(Reach::Service) => "Service",
+        Some(Reach::Elsewhere) => "Elsewhere",
+    }
+}
+
+fn obeys(obeys: &Obeys) -> String {
+    match obeys {
+        Obeys::Word(_) => "Obeyed::Repository".into(),
+        Obeys::Files(files) => format!("Obeyed::Files({})", list(files)),
+    }
+}
+
+fn secret_option(option: &SecretOption) -> String {
+    let after = optional(option.after.map(|sign| format!("b{sign:?}")));
+    format!("SecretOption {{ letter: b{:?}, apart: {}, after: {after} }}", option.letter, option.apart)
+}
+
+fn at<T>(rows: &[*const T], row: &T) -> Option<usize> {
+    rows.iter().position(|known| std::ptr::eq(*known, row))
+}
+
+/// Returns the fact of the most special part that states it.
+fn last<'b, T>(facts: &[&'b Record], fact: fn(&'b Record) -> Option<&'b T>) -> Option<&'b T> {
+    facts.iter().rev().find_map(|record| fact(record))
+}
+
+/// Returns the facts of all parts.
+fn all<'b>(facts: &[&'b Record], fact: fn(&'b Record) -> &'b Vec<String>) -> Vec<String> {
+    facts.iter().flat_map(|record| fact(record)).cloned().collect()
+}

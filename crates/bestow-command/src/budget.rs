@@ -1,0 +1,140 @@
+//! The work that one classification may take.
+//!
+//! Commands multiply: functions call functions, texts contain texts, values double themselves. The budget counts what
+//! is followed. A line that exceeds it is at least dangerous, and is still searched for destructive commands.
+
+use crate::syntax;
+
+/// The limit of commands that are followed in total.
+const MAX_COMMANDS: usize = 20_000;
+/// The limit of words that are evaluated in total. Each word counts as often as it may start a command.
+const MAX_WORDS: usize = 1 << 17;
+/// The limit of words after which even the search for destructive commands ends.
+const MAX_SEARCHED: usize = 3 * MAX_WORDS;
+/// The cost of a command in addition to its words.
+const COST_OF_A_COMMAND: usize = 4;
+/// The limit of bytes in expanded words in total. A value that doubles itself exceeds it long before it is large.
+const MAX_EXPANDED: usize = 1 << 22;
+/// The limit of bytes of texts inside texts, and of inline code.
+const MAX_TEXT: usize = 16 * syntax::MAX_BYTES;
+/// The deepest nesting of texts inside texts, wrappers inside wrappers and calls inside calls.
+pub(crate) const MAX_DEPTH: usize = 24;
+/// The limit of possible commands that are tried in argument vectors with an unknown command.
+const MAX_CANDIDATES: usize = 512;
+/// The limit of searches in the files that the text itself writes.
+const MAX_FILES_SEARCHED: usize = 64;
+
+/// The work that is left.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    commands: usize,
+    words: usize,
+    expanded: usize,
+    text: usize,
+    depth: usize,
+    candidates: usize,
+    files_searched: usize,
+    /// The variables that were compared where ways meet. They have no limit, because a scope has a limit.
+    joined: usize,
+    /// True after the line was marked as one that exceeds the budget.
+    is_exceeded: bool,
+}
+
+impl Budget {
+    /// Returns the work so far, in units that do not depend on the machine.
+    #[cfg(test)]
+    pub(crate) fn work(&self) -> usize {
+        self.commands + self.expanded + self.words + self.joined
+    }
+
+    /// Counts commands. Returns false if no further command is followed.
+    pub(crate) fn follow_commands(&mut self, count: usize) -> bool {
+        self.commands += count;
+        self.follows_commands()
+    }
+
+    /// Returns true if further commands are followed.
+    pub(crate) fn follows_commands(&self) -> bool {
+        self.commands <= MAX_COMMANDS
+    }
+
+    /// Counts the variables of two ways that meet.
+    pub(crate) fn join(&mut self, variables: usize) {
+        self.joined += variables;
+    }
+
+    /// Counts words, or work of the same cost. Returns false if no further word is evaluated.
+    pub(crate) fn evaluate_words(&mut self, count: usize) -> bool {
+        self.words += count;
+        self.words <= MAX_WORDS
+    }
+
+    /// Counts a command with its words. Returns false if no further command is evaluated.
+    pub(crate) fn evaluate_command(&mut self, words: usize) -> bool {
+        self.evaluate_words(words + COST_OF_A_COMMAND)
+    }
+
+    /// Returns true if even the search for destructive commands must end.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.words > MAX_SEARCHED
+    }
+
+    /// Counts bytes of expanded words. Returns false if no further value is expanded.
+    pub(crate) fn expand(&mut self, bytes: usize) -> bool {
+        self.expanded += bytes;
+        self.expands()
+    }
+
+    /// Returns true if further values are expanded.
+    pub(crate) fn expands(&self) -> bool {
+        self.expanded <= MAX_EXPANDED
+    }
+
+    /// Counts the bytes of a text inside the text. Returns false, and counts nothing, if they are too many.
+    pub(crate) fn take_text(&mut self, bytes: usize) -> bool {
+        let fits = self.text + bytes <= MAX_TEXT;
+        if fits {
+            self.text += bytes;
+        }
+        fits
+    }
+
+    /// Goes one level deeper. Returns false, and goes nowhere, at the limit.
+    pub(crate) fn descend(&mut self) -> bool {
+        let fits = self.depth < MAX_DEPTH;
+        self.depth += usize::from(fits);
+        fits
+    }
+
+    /// Leaves the current level.
+    pub(crate) fn ascend(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Counts a possible command. Returns false if there are too many.
+    pub(crate) fn try_candidate(&mut self) -> bool {
+        self.candidates += 1;
+        self.candidates <= MAX_CANDIDATES
+    }
+
+    /// Returns the number of possible commands so far.
+    pub(crate) fn candidates(&self) -> usize {
+        self.candidates
+    }
+
+    /// Forgets the possible commands since the count was `candidates`.
+    pub(crate) fn restore_candidates(&mut self, candidates: usize) {
+        self.candidates = candidates;
+    }
+
+    /// Counts a search in a written file. Returns false if there were too many.
+    pub(crate) fn search_file(&mut self) -> bool {
+        self.files_searched += 1;
+        self.files_searched <= MAX_FILES_SEARCHED
+    }
+
+    /// Marks the line as one that exceeds the budget. Returns true the first time.
+    pub(crate) fn exceed(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_exceeded, true)
+    }
+}

@@ -1,0 +1,170 @@
+//! The result types of the classifier.
+
+use serde::Serialize;
+
+use crate::{
+    named_uses::NamedUses,
+    part::{MAX_SHOWN_BYTES, Part},
+    shape::Shape,
+    span::Span,
+    tier::{Tier, prefix},
+    values::{Said, Spoken, SpokenPart},
+    wildcard,
+};
+
+/// The tier of a whole command line or tool call, which is the tier of its strictest part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Classification {
+    /// The strictest tier of all parts.
+    pub tier: Tier,
+    /// A sentence that starts with `Safe command:`, `Dangerous command:` or `Destructive command:` and names the rule.
+    /// If the tier comes from a part, the sentence also names the number and the position of this part.
+    pub reason: String,
+    /// Every part that may run, in the order of the text.
+    pub parts: Vec<Part>,
+    /// True if the parser understood every word of the text.
+    #[serde(skip)]
+    pub understood: bool,
+    /// The shape that may be saved if a person answers "always". `None` means that no decision may be saved.
+    #[serde(skip)]
+    pub shape: Option<Shape>,
+    /// The resources that the command line names.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub named: NamedUses,
+}
+
+impl Classification {
+    pub(super) fn of_parts(parts: Vec<Part>, shape: Option<Shape>) -> Self {
+        // The first of the strictest parts. If two parts are equally strict, a reader wants the one that runs first.
+        let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
+        let Some((index, part)) = worst else {
+            return Self::plain(Tier::Dangerous, "there is nothing to run");
+        };
+        let tier = part.tier;
+        let place = if parts.len() > 1 { format!(" (part {} of {})", index + 1, parts.len()) } else { String::new() };
+        let reason = format!("{}: {}{place}", prefix(tier), part.rule);
+        let shape = shape.filter(|_| tier == Tier::Dangerous);
+        Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
+    }
+
+    /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
+    /// start the commands in `starts`. Therefore the result is at least dangerous.
+    pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
+        let key: String = key.chars().take(40).collect();
+        let rule = format!("runs with `{}` besides, which may change what it does", crate::values::Escaped(&key));
+        if self.tier == Tier::Safe {
+            self.tier = Tier::Dangerous;
+            self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+        }
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
+        self.parts.push(Part { starts, ..part });
+        self.shape = None;
+        self
+    }
+
+    /// Returns this classification with the commands and resources of `other` added. If `other` is destructive, the
+    /// result is destructive too.
+    pub(super) fn and(mut self, mut other: Classification) -> Self {
+        let starts =
+            std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
+        if let Some(part) = self.parts.last_mut() {
+            part.starts.extend(starts);
+        }
+        if other.tier == Tier::Destructive && self.tier < Tier::Destructive {
+            (self.tier, self.reason) = (other.tier, other.reason);
+        }
+        self.named.join(other.named);
+        self
+    }
+
+    /// Returns this classification with a tier of at least dangerous because of `rule`. No decision about it may be
+    /// saved.
+    pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
+        let shape = None;
+        match self.tier {
+            Tier::Safe => {
+                let reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+                Classification { tier: Tier::Dangerous, reason, understood: false, shape, ..self }
+            }
+            Tier::Dangerous | Tier::Destructive => Classification { understood: false, shape, ..self },
+        }
+    }
+
+    /// Creates a classification without parts.
+    pub(super) fn plain(tier: Tier, rule: &str) -> Self {
+        Classification {
+            tier,
+            reason: format!("{}: {rule}", prefix(tier)),
+            parts: Vec::new(),
+            understood: true,
+            shape: None,
+            named: NamedUses::default(),
+        }
+    }
+
+    /// Returns the parts in the form that rules compare. Returns `None` if the text was not understood.
+    #[doc(hidden)]
+    pub fn spoken(&self) -> Option<Vec<SpokenPart>> {
+        let part = |part: &Part| SpokenPart {
+            tier: part.tier,
+            runs: part.runs.clone(),
+            starts: part.starts.clone(),
+            dirs: part.dirs.clone(),
+            obeys: part.obeys.clone(),
+            by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
+        };
+        let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
+        // If the whole is stricter than each of its parts, no rule about a part may permit it.
+        let besides = (strictest < self.tier).then(|| SpokenPart::plain(self.tier, None));
+        self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
+    }
+
+    /// Returns the programs of the parts, as they are named there.
+    #[doc(hidden)]
+    pub fn programs(&self) -> Vec<&str> {
+        let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
+        runs.filter_map(Said::known).collect()
+    }
+
+    /// Describes what the destructive parts affect.
+    #[doc(hidden)]
+    pub fn impact(&self) -> String {
+        let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
+        let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", whole_words(&part.command), part.rule)).collect();
+        if told.is_empty() { self.reason.clone() } else { told.join("; ") }
+    }
+}
+
+impl Shape {
+    /// Returns the shape that a saved decision may cover after this classification. Returns `None` for a command that
+    /// is safe or destructive.
+    pub fn of(classification: &Classification) -> Option<Shape> {
+        let offered = classification.tier == Tier::Dangerous;
+        classification.shape.clone().filter(|_| offered)
+    }
+
+    /// Returns true if this shape covers the command of a classification.
+    ///
+    /// The method compares the classification and not the text. Therefore the shape no longer covers a command whose
+    /// tier a person has raised since. A stored shape that was altered covers only commands that could have been
+    /// offered.
+    ///
+    /// ```
+    /// use bestow_command::{Shape, classify};
+    /// let always = Shape::of(&classify("git commit -m 'first'")).expect("one command of written words");
+    /// assert!(always.covers(&classify("git commit -m 'second'")));
+    /// assert!(!always.covers(&classify("git commit -m \"$(./x)\"")));
+    /// ```
+    pub fn covers(&self, classification: &Classification) -> bool {
+        Shape::of(classification).as_ref() == Some(self)
+    }
+}
+
+/// Removes the last word if the text was cut: half of a secret does not look like a secret.
+fn whole_words(shown: &str) -> &str {
+    let was_cut = shown.len() + 4 > MAX_SHOWN_BYTES;
+    let whole = shown.rsplit_once(char::is_whitespace).map(|(whole, _)| whole);
+    whole.filter(|_| was_cut).unwrap_or(shown)
+}

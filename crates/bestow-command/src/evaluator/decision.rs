@@ -1,0 +1,248 @@
+//! The evaluation of one argument vector: the strictest of the destruction that is found and the safety that cannot be
+//! proven.
+//!
+//! The evaluation answers two separate questions. "Destructive" is searched for, in the program and in everything that
+//! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
+//! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
+
+use crate::{
+    budget::MAX_DEPTH,
+    destroy,
+    evaluator::{Evaluation, embedded::runs_its_words, inline_code, known},
+    interpreter::{Evaluator, Interpreter},
+    invocation::{Input, Invocation, Outcome},
+    obeys,
+    rules::Rules,
+    safe::{self, Proof},
+    tier::{Profile, Tier},
+    values::{Access, Obeys, base_name},
+    verdict::Verdict,
+    word::Word,
+};
+
+/// The evaluator that knows the programs of the records, and the rules of a person.
+#[derive(Debug)]
+pub(crate) struct Programs<'r> {
+    rules: &'r Rules,
+}
+
+impl<'r> Programs<'r> {
+    pub(crate) fn new(rules: &'r Rules) -> Self {
+        Programs { rules }
+    }
+
+    fn on<'s, 'c>(&'s self, shell: &'s mut Interpreter<'c>) -> Evaluation<'s, 'c> {
+        Evaluation { rules: self.rules, shell }
+    }
+}
+
+impl Evaluator for Programs<'_> {
+    fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
+        let outside = std::mem::take(&mut shell.obeyed);
+        let (verdict, starts) = shell.recording(|shell| {
+            let mut evaluation = self.on(shell);
+            evaluation.record_declared(invocation.words);
+            evaluation.evaluate(invocation.words, invocation.input)
+        });
+        let obeys = std::mem::replace(&mut shell.obeyed, outside);
+        Outcome { verdict, starts, obeys }
+    }
+
+    fn record_variable(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
+        self.on(shell).record_variable(name, value);
+    }
+
+    fn record_host(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
+        self.on(shell).hear_variable(name, value);
+    }
+
+    fn record_redirect(&self, shell: &mut Interpreter<'_>, access: Access, target: &Word) {
+        self.on(shell).name_redirect(access, target);
+    }
+
+    fn search_words(&self, shell: &mut Interpreter<'_>, words: &[Word]) -> Verdict {
+        self.on(shell).search_suffixes(words)
+    }
+
+    fn search_file(&self, shell: &mut Interpreter<'_>, words: &[Word], text: &str, is_program: bool) -> Verdict {
+        self.on(shell).search_file(words, text, is_program)
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        known::is_known(name)
+    }
+
+    fn printed(&self, name: &str, rest: &[Word]) -> Option<String> {
+        inline_code::printed(name, rest)
+    }
+}
+
+impl Evaluation<'_, '_> {
+    /// Evaluates an argument vector with its standard input.
+    pub(super) fn evaluate(&mut self, args: &[Word], input: &Input) -> Verdict {
+        if !self.shell.can_evaluate(args.len()) {
+            self.record_anything();
+            let found = self.destroys(args);
+            return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
+        }
+        if wraps_too_often(args) {
+            return self.search_wrapped(args);
+        }
+        self.record_invocation(args);
+        self.name_uses(args);
+        self.record_wrapper(args, input);
+        let outer = self.shell.is_fed;
+        self.shell.is_fed |= !input.is_silent();
+        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input)).unwrap_or_else(|| {
+            self.record_anything();
+            Verdict::dangerous("wrapped too deeply to follow")
+        });
+        self.shell.is_fed = outer;
+        verdict.or_stricter(self.evaluate_with_feed(args, input))
+    }
+
+    /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
+    fn search_wrapped(&mut self, args: &[Word]) -> Verdict {
+        if self.shell.invocations.is_speculating() {
+            self.shell.uses.lose_words();
+        } else {
+            self.shell.uses.lose();
+        }
+        self.record_anything();
+        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(base_name(word.text())));
+        let destroying: Vec<usize> = names.map(|(at, _)| at).collect();
+        let tried = destroying.iter().take(MAX_WRAPPED).chain(destroying.iter().rev().take(MAX_WRAPPED));
+        let found = tried.filter_map(|at| args.get(*at..)).find_map(|behind| self.destroys(behind));
+        found.map_or_else(|| Verdict::dangerous("wrapped too deeply to follow"), Verdict::destructive)
+    }
+
+    /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
+    /// destruction counts.
+    fn evaluate_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
+        if !matches!(input, Input::Terminal) {
+            return Verdict::safe("");
+        }
+        let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
+        let given = Input::Text(text.clone());
+        let verdict =
+            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given)));
+        self.shell.feed = Some(text);
+        verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
+    }
+
+    fn evaluate_here(&mut self, args: &[Word], input: &Input) -> Verdict {
+        let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
+        let found = self.destroys(args);
+        if let Some(rule) = found {
+            self.record_all(args);
+            return Verdict::destructive(rule);
+        }
+        let name = base_name(program.text());
+        let proven = self.prove(name, args, input).or_stricter(self.raised(args));
+        if proven.tier != Tier::Dangerous {
+            return proven;
+        }
+        let searched = self.search_embedded(name, args).or_stricter(self.search_given(name, args, input));
+        proven.or_stricter(searched)
+    }
+
+    /// Evaluates a program that is not destructive by itself.
+    fn prove(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
+        if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
+            return self.distrust_name(args, verdict);
+        }
+        let within = self.evaluate_started(name, args, input);
+        let shell = self.evaluate_shell(name, args, input);
+        let code = shell.or_else(|| self.evaluate_code(name, args, input));
+        let known = code.or_else(|| self.evaluate_sql(name, args, input));
+        if let Some(verdict) = within.into_iter().chain(known).reduce(Verdict::or_stricter) {
+            return self.distrust_name(args, verdict);
+        }
+        if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
+            return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
+        }
+        let verdict = match safe::prove(args, self.rules, &self.shell.scope.places) {
+            Proof::Reads(rule) => self.obeying(args, rule),
+            Proof::Unproven(rule) => Verdict::dangerous(rule),
+            Proof::Unknown => {
+                self.record_all(args);
+                let searched = self.search_suffixes(args.get(1..).unwrap_or_default());
+                Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
+            }
+        };
+        self.distrust_name(args, verdict)
+    }
+
+    /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
+    /// may write these files. The strict profile does not rely on this and returns dangerous.
+    fn obeying(&mut self, args: &[Word], rule: String) -> Verdict {
+        let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
+        if self.rules.profile == Profile::Strict {
+            return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
+        }
+        let obeys = Obeys { dirs: self.shell.scope.dirs(), ..obeys };
+        if !self.shell.obeyed.contains(&obeys) {
+            self.shell.obeyed.push(obeys);
+        }
+        Verdict::safe(rule)
+    }
+
+    /// Evaluates a program with an unknown name as `rm`, if its words include `-rf`. With a path that must not be
+    /// removed, the verdict is destructive.
+    fn as_if_removing(&self, args: &[Word]) -> Verdict {
+        let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
+        let forces =
+            |arg: &Word| arg.text().starts_with('-') && arg.text().contains('f') && arg.text().contains(['r', 'R']);
+        if !(program.is_pattern() || program.has_unknown()) || !rest.iter().any(forces) {
+            return Verdict::safe("");
+        }
+        let removing: Vec<Word> =
+            std::iter::once(Word::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
+        self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
+    }
+
+    /// Returns the verdict of a custom rule that raises the tier, or safe.
+    fn raised(&self, args: &[Word]) -> Verdict {
+        self.rules.additions.raise(args).unwrap_or_else(|| Verdict::safe(""))
+    }
+
+    /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
+    /// trusted.
+    fn distrust_name(&self, args: &[Word], verdict: Verdict) -> Verdict {
+        let written =
+            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some());
+        if verdict.tier == Tier::Safe && !written {
+            return Verdict::dangerous(unknown_program(args));
+        }
+        verdict
+    }
+}
+
+/// The limit of programs that run their words, among the first words of an argument vector.
+const MAX_WRAPPED: usize = 2 * MAX_DEPTH;
+/// The number of words that this check looks at.
+const MAX_LOOKED: usize = 256;
+
+/// Returns true if a program that runs its words is followed by more such programs than are followed.
+fn wraps_too_often(args: &[Word]) -> bool {
+    let wraps = |word: &&Word| runs_its_words(base_name(word.text()));
+    args.len() > MAX_WRAPPED
+        && args.first().is_some_and(|program| wraps(&program))
+        && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
+}
+
+fn unknown_program(args: &[Word]) -> String {
+    match args.first() {
+        Some(program) if program.is_written() => {
+            let name: String = program.text().chars().take(40).collect();
+            format!("`{}` is not on any list", crate::values::Escaped(&name))
+        }
+        _ => "the name of the program is not written out".into(),
+    }
+}
+
+/// Returns true for a program that sends its standard input, unless the input is a terminal.
+fn sends_its_input(name: &str, args: &[Word]) -> bool {
+    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
+        || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
+}

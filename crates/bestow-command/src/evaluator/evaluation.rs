@@ -1,0 +1,47 @@
+//! The state of an evaluation.
+
+use crate::{destroy, interpreter::Interpreter, rules::Rules, values::Spoken, word::Word};
+
+/// The evaluation of one invocation, with the shell that starts it.
+#[derive(Debug)]
+pub(crate) struct Evaluation<'s, 'c> {
+    pub(crate) rules: &'s Rules,
+    pub(crate) shell: &'s mut Interpreter<'c>,
+}
+
+impl<'c> Evaluation<'_, 'c> {
+    /// Runs `work` one level deeper, unless the limit is reached.
+    pub(super) fn deeper<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> Option<T> {
+        let rules = self.rules;
+        self.shell.deeper(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Runs `work` without recording parts.
+    pub(super) fn discard_parts<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> T {
+        let rules = self.rules;
+        self.shell.discard_parts(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Runs `work` and returns the commands that it records, instead of adding them to the recorded commands.
+    pub(super) fn recording<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> (T, Vec<Spoken>) {
+        let rules = self.rules;
+        self.shell.recording(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Evaluates a command that may not run at all.
+    pub(super) fn speculate<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> T {
+        let rules = self.rules;
+        self.shell.speculate(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Returns the reason why running `args` is destructive in one of its possible directories.
+    pub(super) fn destroys(&self, args: &[Word]) -> Option<String> {
+        let places = &self.shell.scope.places;
+        let found = places.iter().find_map(|place| destroy::find(args, place));
+        found.or_else(|| {
+            let printed = args.iter().any(|arg| arg.has_output() && arg.content().is_some());
+            let printed = printed.then(|| args.iter().flat_map(Word::printed_words).collect::<Vec<_>>())?;
+            places.iter().find_map(|place| destroy::find(&printed, place))
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! The invocations that a command line may start, for the patterns of rules. They include every evaluated command, and
+//! the commands that words and texts may contain. The tiers are decided elsewhere, during the same walk.
+
+use crate::{
+    evaluator::{
+        Evaluation, embedded, reader,
+        runners::{self, without_host},
+        shell,
+    },
+    interpreter::{declares_variables, unwrapped},
+    invocation::{Input, is_certain, is_plain, said, said_of},
+    lang::find,
+    span::Span,
+    values::{Said, Spoken, base_name},
+    variables,
+    word::{Fragment, Gaps, UNKNOWN, Word},
+};
+
+/// The limit of lines of a program's input that are evaluated as commands.
+const MAX_LINES: usize = 64;
+/// The limit of words of a wrapper that are evaluated as the words of the inner program.
+const MAX_TOLD: usize = 256;
+
+impl Evaluation<'_, '_> {
+    /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
+    /// command.
+    pub(super) fn record_declared(&mut self, args: &[Word]) {
+        let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(program.text())) else {
+            return;
+        };
+        for arg in rest {
+            if let Some((name, value)) = arg.text().split_once('=') {
+                let value = arg.with_text(value).splitting(arg.may_split() && program.is_expanded());
+                self.record_variable(name.trim_end_matches('+'), &value);
+            }
+        }
+    }
+
+    /// Records that a command of these words may run.
+    pub(super) fn record_invocation(&mut self, args: &[Word]) {
+        if !self.shell.invocations.is_full() {
+            self.shell.invocations.push(Spoken::of(said_of(args)));
+        }
+    }
+
+    /// Records that a command may begin at any of these words.
+    pub(super) fn record_anywhere(&mut self, words: &[Word]) {
+        if words.is_empty() {
+            return;
+        }
+        if self.shell.invocations.is_full() {
+            return self.reach(None, false);
+        }
+        self.hear_network(words);
+        self.shell.invocations.push(Spoken { words: said_of(words), anywhere: true });
+    }
+
+    /// Records that any command may run.
+    pub(super) fn record_anything(&mut self) {
+        if !self.shell.invocations.is_speculating() {
+            self.shell.uses.run_anything();
+            self.shell.invocations.push(Spoken::anything());
+        }
+    }
+
+    /// Records every suffix of the words and every text in them as a command, except for programs that start no other
+    /// program.
+    pub(super) fn record_all(&mut self, args: &[Word]) {
+        const START_NOTHING: &[&str] = &[
+            "chgrp", "chmod", "chown", "cp", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred",
+            "truncate", "unlink", "wipefs",
+        ];
+        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default();
+        if !START_NOTHING.contains(&name) {
+            self.record_anywhere(args);
+            self.record_texts(args);
+        }
+    }
+
+    /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
+    pub(super) fn record_wrapper(&mut self, args: &[Word], input: &Input) {
+        let Some((program, rest)) = args.split_first() else { return };
+        let name = base_name(program.text());
+        // A program with an unknown name may be a shell.
+        if shell::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_certain) {
+            self.record_input(input);
+        }
+        if !input.is_silent() || self.reads_unknown(input) {
+            self.record_reader(name, rest, input);
+        }
+        let is_find = matches!(name, "find" | "gfind");
+        let (wraps, may_run) = (embedded::runs_its_words(name), runners::has_runner(name));
+        if !wraps && !may_run && !is_find {
+            return;
+        }
+        let runs = wraps || runners::is_runner(name, rest);
+        if runs && rest.iter().any(|arg| shell::is_shell(arg.text())) {
+            self.record_input(input);
+        }
+        if runs && self.reads_unknown(input) && has_reader(rest) {
+            self.record_anything();
+        }
+        if is_find {
+            return self.record_find(rest);
+        }
+        let unknown = |arg: &Word| !is_plain(arg) && said(arg).iter().any(|word| !is_certain(word));
+        if without_host(name, rest).is_some_and(|others| !others.iter().any(unknown)) {
+            return;
+        }
+        let operand = |arg: &&Word| arg.is_written() && !arg.text().starts_with('-') && !arg.text().contains('=');
+        if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
+            self.record_anywhere(rest);
+            self.record_texts(rest);
+        }
+    }
+
+    /// Records the commands in the input of a program that runs its input. Each line may be a command, with or without
+    /// a sign before it.
+    fn record_reader(&mut self, name: &str, rest: &[Word], input: &Input) {
+        if !reader::runs_what_it_reads(name, rest) {
+            return;
+        }
+        match input {
+            Input::Text(text) => {
+                let signs = |c: char| c.is_whitespace() || "@-+!\\:".contains(c);
+                for line in text.lines().map(|line| line.trim_start_matches(signs)).take(MAX_LINES) {
+                    self.record_text(&line.as_data(), self.shell.here);
+                }
+            }
+            Input::Unknown | Input::Terminal if self.reads_unknown(input) => self.record_anything(),
+            Input::Unknown | Input::Terminal => {}
+        }
+    }
+
+    /// Records the commands in the input of a shell.
+    fn record_input(&mut self, input: &Input) {
+        match input {
+            Input::Text(text) => {
+                if text.has_unknown() {
+                    self.record_anything();
+                }
+                self.record_text(text, self.shell.here);
+            }
+            Input::Unknown | Input::Terminal if self.reads_unknown(input) => self.record_anything(),
+            Input::Unknown | Input::Terminal => {}
+        }
+    }
+
+    /// Records commands after unknown words of `find`. An unknown word may be `-exec`, unless it is the value of a
+    /// test.
+    fn record_find(&mut self, rest: &[Word]) {
+        let mut before: Option<&Word> = None;
+        for (at, arg) in rest.iter().enumerate() {
+            let value = before.replace(arg).is_some_and(|test| find::takes_value(test.text()));
+            if is_plain(arg) {
+                continue;
+            }
+            let said = said(arg);
+            if said.iter().any(|word| matches!(word, Said::Many(_))) {
+                self.record_anywhere(rest.get(at..).unwrap_or_default());
+            } else if !value && !said.iter().all(is_certain) {
+                self.record_anywhere(rest.get(at + 1..).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Records the texts in the words of a program that may run them.
+    pub(super) fn record_texts(&mut self, words: &[Word]) {
+        for word in words {
+            let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
+            let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
+            for start in [0].into_iter().chain(attached).chain(marks) {
+                let Some(text) = word.text().get(start..) else { continue };
+                let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
+                if text.contains(|c: char| c.is_whitespace() || ";|&$`(<>".contains(c)) {
+                    // Unknown parts of the text are taken for data.
+                    self.record_text(&text.as_data(), word.span());
+                } else if start > 0 && !text.is_empty() {
+                    self.record_invocation(&[word.with_text(text)]);
+                }
+            }
+        }
+    }
+
+    /// Records the commands of a text that may run.
+    pub(super) fn record_text(&mut self, text: &str, span: Span) {
+        match self.shell.invocations.search_text(text) {
+            Some(true) => {}
+            Some(false) => return,
+            None => {
+                self.shell.uses.lose_words();
+                return self.shell.invocations.push(Spoken::anything());
+            }
+        }
+        let candidates = self.shell.budget.candidates();
+        self.speculate(|evaluation| evaluation.discard_parts(|evaluation| evaluation.shell.run_text(text, span)));
+        self.shell.budget.restore_candidates(candidates);
+    }
+
+    /// Records the beginning of a command to which a program appends words.
+    pub(super) fn record_start_of(&mut self, text: &str, span: Span) {
+        self.record_text(&format!("{text} {UNKNOWN}"), span);
+    }
+
+    /// Records the template of `parallel 'command {}'`. Words replace the mark, or are appended.
+    pub(super) fn record_template(&mut self, words: &[Word]) {
+        let template = words.iter().take_while(|arg| !arg.text().starts_with(":::"));
+        let filled = |arg: &Word| match (arg.text().find('{'), arg.text().rfind('}')) {
+            (Some(open), Some(close)) if open < close => arg.partly(Fragment::Unknown),
+            _ => arg.clone(),
+        };
+        let mut filled: Vec<Word> = template.map(filled).collect();
+        let texts: Vec<&str> = filled.iter().map(Word::text).collect();
+        let text = texts.join(" ");
+        self.record_start_of(&text, self.shell.here);
+        filled.push(Word::unknown(Span::default()));
+        for start in 0..filled.len().min(16) {
+            let words = filled.get(start..).unwrap_or_default().to_vec();
+            if words.first().is_some_and(Word::is_written) {
+                self.record_invocation(&words);
+            }
+        }
+    }
+
+    /// Records the effects of a variable: a host, or a command that programs run.
+    pub(super) fn record_variable(&mut self, name: &str, value: &Word) {
+        self.hear_variable(name, value);
+        let text = value.content().unwrap_or(value.text());
+        if name.starts_with("GIT_CONFIG") {
+            // The configuration may define an alias, a pager or an editor.
+            self.record_anything();
+        } else if variables::names_a_command(name) {
+            if text.has_unknown() {
+                self.record_anything();
+            }
+            self.record_start_of(text, value.span());
+        } else if text.contains(char::is_whitespace) {
+            // Programs do not run this variable. Unknown parts of the text are taken for data.
+            self.record_text(&text.as_data(), value.span());
+        }
+    }
+}
+
+/// Returns true if one of these words may be a program that runs its input.
+fn has_reader(words: &[Word]) -> bool {
+    let mut behind = words;
+    while let Some((program, rest)) = behind.split_first() {
+        // If there are very many words, the arguments of such a name are not checked.
+        let told = if words.len() <= MAX_TOLD { rest } else { &[] };
+        if program.is_written() && reader::runs_what_it_reads(base_name(program.text()), told) {
+            return true;
+        }
+        behind = rest;
+    }
+    false
+}

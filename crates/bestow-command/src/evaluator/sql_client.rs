@@ -1,0 +1,177 @@
+//! Database clients, whose statements are searched for destruction of data.
+
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
+use crate::{evaluator::Evaluation, invocation::Input, lang::sql, tier::Tier, verdict::Verdict, word::Word};
+
+/// Clients for SQL or for a language with the verbs of SQL.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "pgcli",
+    "mysql",
+    "mariadb",
+    "mycli",
+    "sqlite3",
+    "sqlite",
+    "litecli",
+    "duckdb",
+    "clickhouse",
+    "clickhouse-client",
+    "cqlsh",
+    "sqlcmd",
+    "sqlplus",
+    "snowsql",
+    "bq",
+    "presto",
+    "trino",
+    "hive",
+    "beeline",
+    "impala-shell",
+    "spark-sql",
+    "cockroach",
+    "usql",
+    "db2",
+    "isql",
+    "vsql",
+    "wrangler",
+    "turso",
+    "prisma",
+    "supabase",
+    "influx",
+    "osqueryi",
+    "athenacli",
+    "dolt",
+    "crdb",
+    "ysqlsh",
+    "monetdb",
+    "mclient",
+    "tarantool",
+    "surreal",
+    "mysqlsh",
+    "sqlcipher",
+    "tsql",
+    "osql",
+    "snow",
+    "sql",
+    "sq",
+    "gsql",
+    "phoenix-sqlline",
+    "sqlline",
+    "taos",
+    "ksql",
+    "rqlite",
+    "steampipe",
+    "isql-fb",
+    "nzsql",
+    "exaplus",
+    "hdbsql",
+];
+
+/// Clients with a language of their own.
+const OTHER_CLIENTS: &[&str] = &[
+    "mongo",
+    "mongosh",
+    "redis-cli",
+    "iredis",
+    "valkey-cli",
+    "keydb-cli",
+    "etcdctl",
+    "neo4j",
+    "cypher-shell",
+    "arangosh",
+];
+
+/// Programs with many uses. Some of these uses pass a statement to a database.
+const PLATFORMS: &[&str] =
+    &["heroku", "fly", "flyctl", "wp", "drush", "aws", "gcloud", "rails", "manage.py", "django-admin", "databricks"];
+
+/// A function that returns the kind of destruction in a text.
+type Search = fn(&str) -> Option<&'static str>;
+
+static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
+    let sql = CLIENTS.iter().chain(PLATFORMS).map(|name| (*name, sql::destroys as Search));
+    let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as Search));
+    sql.chain(other).collect()
+});
+
+/// Returns all clients.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    CLIENTS.iter().chain(OTHER_CLIENTS).copied()
+}
+
+/// Returns a destructive verdict if a client of this name destroys data with `text`, and safe otherwise.
+pub(super) fn destroys(name: &str, text: &str) -> Verdict {
+    let found = client(name).and_then(|destroys| destroys(text));
+    found.map_or_else(|| Verdict::safe(""), |what| Verdict::destructive(format!("a database client runs `{what}`")))
+}
+
+/// Returns the search function of a client. It accepts names with a version or an extension: `psql-15`, `mysql.exe`.
+fn client(name: &str) -> Option<Search> {
+    let known = INDEX.get(name);
+    if known.is_some() || !name.contains(['.', '-']) {
+        return known.copied();
+    }
+    let plain = name.strip_suffix(".exe").unwrap_or(name);
+    let plain = plain.split_once("-1").map_or(plain, |(plain, _)| plain);
+    INDEX.get(plain).copied()
+}
+
+/// The limit of commands in statements that are followed.
+const MAX_STARTED: usize = 16;
+
+/// Returns the commands that a client starts for `.shell`, `.system`, `\!` and `PROGRAM '…'`.
+fn started(text: &str) -> Vec<String> {
+    const SIGNS: &[&str] = &[".shell ", ".system ", "\\!", "PROGRAM '", "program '", "system ", "host "];
+    let lines = text.lines().take(256).map(str::trim_start);
+    let commands = lines.filter_map(|line| {
+        SIGNS.iter().find_map(|sign| {
+            let quoted = sign.ends_with('\'');
+            let rest = if quoted { line.split_once(sign)?.1 } else { line.strip_prefix(sign)? };
+            Some(if quoted { rest.split('\'').next().unwrap_or_default() } else { rest })
+        })
+    });
+    commands.map(str::to_owned).collect()
+}
+
+/// Returns the texts in a word that may be statements: the word, the text after `-e`, the text after `--execute=`.
+fn statements(word: &str) -> impl Iterator<Item = &str> {
+    let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
+    let valued = word.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
+    [Some(word), joined, valued].into_iter().flatten()
+}
+
+impl Evaluation<'_, '_> {
+    /// Returns the verdict on a database client that destroys data, or on a statement in the place of a command.
+    pub(crate) fn evaluate_sql(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        if let Some(destroys) = client(name) {
+            let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
+            let given = if let Input::Text(text) = input { text.as_str() } else { "" };
+            let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);
+            let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content())).collect();
+            let found = texts.iter().find_map(|text| destroys(text));
+            let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+            let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
+            return found.or_else(|| {
+                let here = self.shell.here;
+                started
+                    .iter()
+                    .map(|text| self.shell.search_text(text, here))
+                    .find(|found| found.tier == Tier::Destructive)
+            });
+        }
+        statement(args)
+    }
+}
+
+/// Returns the verdict on a statement in the place of a command: some tools run it directly.
+pub(crate) fn statement(args: &[Word]) -> Option<Verdict> {
+    if !args.first().is_some_and(|word| sql::may_start(word.text())) {
+        return None;
+    }
+    let whole = args.iter().map(Word::text).collect::<Vec<_>>().join(" ");
+    let found = sql::is_destroying_statement(&whole);
+    found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
+}

@@ -1,0 +1,265 @@
+//! Wrappers: programs that run the program that their arguments name.
+
+use crate::{
+    evaluator::Evaluation,
+    invocation::Input,
+    lang::find,
+    options::{Options, Reading},
+    programs::{self, Wraps},
+    span::Span,
+    tier::Tier,
+    values::base_name,
+    variables,
+    verdict::Verdict,
+    word::{IDENTIFIERS, Word},
+};
+
+/// Wrappers that are parsed in a way of their own.
+const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel", "watch"];
+
+/// Returns all programs that run the program that their arguments name.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let listed = programs::all().filter(|program| program.wraps.is_some());
+    SPECIAL.iter().copied().chain(listed.flat_map(|program| program.names.iter().copied()))
+}
+
+/// Returns every listed wrapper with as many words of its own as it takes, ready for a command after it.
+#[cfg(test)]
+pub(crate) fn prefixes() -> Vec<String> {
+    let special = [
+        "env",
+        "env A=b",
+        "xargs",
+        "gxargs",
+        "find . -exec",
+        "gfind . -exec",
+        "fd -x",
+        "fdfind -x",
+        "parallel",
+        "watch",
+    ];
+    let listed = programs::all().filter_map(|program| Some((program.names, program.wraps?.operands)));
+    let listed = listed.flat_map(|(names, own)| names.iter().map(move |name| format!("{name}{}", " 1".repeat(own))));
+    listed.chain(special.map(str::to_owned)).collect()
+}
+
+/// Returns true if a program runs the program that its arguments name.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    wrapper_named(name).is_some() || SPECIAL.contains(&name)
+}
+
+fn wrapper_named(name: &str) -> Option<Wraps> {
+    programs::find(name)?.wraps
+}
+
+const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
+const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
+    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
+
+/// Returns true if `name` runs another program with its words, so that the words are evaluated as an invocation of that
+/// program.
+pub(crate) fn wraps(name: &str) -> bool {
+    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
+}
+
+impl Evaluation<'_, '_> {
+    /// Returns the verdict on the inner command, if `name` runs one.
+    pub(super) fn evaluate_wrapped(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
+            return None;
+        }
+        match name {
+            "env" => self.evaluate_env(rest, input),
+            "xargs" | "gxargs" => self.evaluate_xargs(rest, input),
+            "find" | "gfind" => self.evaluate_find(rest),
+            "fd" | "fdfind" => self.evaluate_fd(rest),
+            "command" if rest.first().is_some_and(|arg| matches!(arg.text(), "-v" | "-V")) => {
+                Some(Verdict::safe("`command -v` only looks a name up"))
+            }
+            _ => wrapper_named(name).and_then(|wrapper| self.evaluate_wrapper(wrapper, rest, input)),
+        }
+    }
+
+    fn evaluate_wrapper(&mut self, wrapper: Wraps, rest: &[Word], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let start = options.first_operand? + wrapper.operands;
+        let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
+        self.record_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
+        let verdict = self.evaluate(inner, input);
+        let tier = if wrapper.dangerous { Tier::Dangerous } else { Tier::Safe };
+        let floor = Verdict { tier, rule: "runs another program in a changed setting".into() };
+        Some(floor.or_stricter(verdict))
+    }
+
+    /// Evaluates a wrapper with an unknown option. The option may take the next word or not, so every word may start
+    /// the command.
+    fn unread_wrapper(&mut self, rest: &[Word]) -> Verdict {
+        self.hear_hosts(rest);
+        Verdict::dangerous("runs another program with options that are not on the list")
+            .or_stricter(self.search_words(rest))
+    }
+
+    fn evaluate_env(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: ENV_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let mut verdict = Verdict::safe("`env` only sets variables");
+        if let Some(text) = options.value("-S --split-string") {
+            let words =
+                format!("{text} {}", options.operands.iter().map(|arg| arg.text()).collect::<Vec<_>>().join(" "));
+            let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
+            if text.contains(['\\', '$', '#', '"', '\'']) {
+                // The text has escapes, variables and quotes of its own.
+                self.record_anything();
+            }
+            return Some(
+                Verdict::dangerous("`env -S` splits a text into a command")
+                    .or_stricter(self.shell.search_text(&words, span)),
+            );
+        }
+        let mut start = options.first_operand?;
+        while let Some(word) = rest.get(start) {
+            let Some((name, value)) = word.text().split_once('=') else { break };
+            let value = word.with_text(value);
+            verdict = verdict.or_stricter(variables::evaluate(name, &value, false));
+            self.record_variable(name, &value);
+            start += 1;
+        }
+        match rest.get(start..) {
+            Some(inner) if !inner.is_empty() => {
+                let before = self.shell.scope.places.clone();
+                if let Some(directory) = options.value("-C --chdir") {
+                    self.shell.scope.enter(directory);
+                }
+                let found = self.evaluate(inner, input);
+                self.shell.scope.places = before;
+                Some(verdict.or_stricter(found))
+            }
+            _ if verdict.tier > Tier::Safe => Some(verdict),
+            _ => None,
+        }
+    }
+
+    fn evaluate_xargs(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else {
+            let words: Vec<Word> = rest.iter().cloned().chain([Word::anything(self.shell.here)]).collect();
+            return Some(self.unread_wrapper(&words));
+        };
+        let inner = match options.first_operand {
+            Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
+            None => vec![Word::literal("echo", rest.first().map(|arg| arg.span()).unwrap_or_default())],
+        };
+        let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
+        let content = options
+            .values
+            .iter()
+            .find_map(|value| value.content().map(str::to_owned))
+            .filter(|_| file)
+            .map(Input::Text);
+        let input = if file { content.as_ref().unwrap_or(&Input::Unknown) } else { input };
+        // If the input is not split at blanks, a name may begin with any character.
+        let cut = matches!(input, Input::Text(text) if text == IDENTIFIERS) && options.has("-d --delimiter");
+        let input = if cut { &Input::Unknown } else { input };
+        let mark = options.value("-I -i --replace -J");
+        let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
+        let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
+        let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span()).unwrap_or_default());
+        let verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
+        if mark.is_some() && options.has("-L -n --max-args --max-lines") {
+            return Some(
+                verdict.or_stricter(self.evaluate(&filled(&inner, &words, None, MAX_FILLED), &Input::Unknown)),
+            );
+        }
+        Some(verdict)
+    }
+
+    /// Evaluates the programs that `-exec` and similar actions run on the results.
+    fn evaluate_find(&mut self, rest: &[Word]) -> Option<Verdict> {
+        let commands = find::commands(rest);
+        let deletes = rest.iter().any(|word| word.text() == "-delete");
+        if commands.is_empty() && !deletes {
+            return None;
+        }
+        let found = find::found(rest);
+        let removes = |command: &Vec<Word>| {
+            command.first().is_some_and(|program| matches!(base_name(program.text()), "rm" | "unlink" | "shred"))
+        };
+        // Deleting file by file has the effect of deleting the whole tree.
+        let tree = (deletes || commands.iter().any(removes)).then(|| {
+            let words = ["rm", "-r"].map(|word| Word::literal(word, self.shell.here));
+            let tree: Vec<Word> = words.into_iter().chain(found.iter().cloned()).collect();
+            self.destroys(&tree)
+        });
+        let mut verdict = Verdict::dangerous(if commands.is_empty() {
+            "`find` deletes what it finds"
+        } else {
+            "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
+        });
+        // If there are many commands, only the first and the last directory are tried.
+        let few: Vec<Word> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
+        let found = if commands.len() > MAX_COMMANDS { few } else { found };
+        let most = 4 * MAX_FILLED / commands.len().max(1);
+        for command in commands.iter().map(|command| filled(command, &found, Some("{}"), most.min(MAX_FILLED))) {
+            verdict = verdict.or_stricter(self.evaluate(&command, &Input::Unknown));
+        }
+        Some(tree.flatten().map_or(verdict, Verdict::destructive))
+    }
+
+    fn evaluate_fd(&mut self, rest: &[Word]) -> Option<Verdict> {
+        let runs = |arg: &&Word| matches!(arg.text(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let at = rest.iter().position(|arg| runs(&arg))?;
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
+        let verdict = self.evaluate(&inner, &Input::Unknown);
+        Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
+    }
+}
+
+/// Returns the words that `xargs` appends: separate words or whole lines.
+fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Word> {
+    match input {
+        Input::Text(text) if text == IDENTIFIERS => {
+            vec![Word::identifiers(span)]
+        }
+        Input::Text(text) => {
+            let lines = text.lines().take(if whole_lines { 64 } else { 0 });
+            let words = lines.chain(text.split_whitespace().take(256));
+            // `xargs` may leave each word to a later run.
+            let maybe = |word| Word::literal(word, span).into_expansion();
+            let mut words: Vec<Word> = words.map(maybe).collect();
+            words.push(Word::anything(span));
+            words
+        }
+        Input::Unknown | Input::Terminal => vec![Word::anything(span)],
+    }
+}
+
+/// The limit of commands of one `find` that are tried on every directory.
+const MAX_COMMANDS: usize = 8;
+
+/// The limit of words that replace marks.
+const MAX_FILLED: usize = 1_024;
+
+/// The limit of bytes that one word takes in the place of all its marks.
+const MAX_FILLED_BYTES: usize = 1 << 16;
+
+/// Returns a command with `words` in the place of `mark`, or at its end. With a mark, it uses about `most` of the
+/// words.
+fn filled(inner: &[Word], words: &[Word], mark: Option<&str>, most: usize) -> Vec<Word> {
+    let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
+    // Every mark becomes every word. If there are too many, the first words and the last one are used.
+    let marks: usize = inner.iter().map(|arg| arg.text().matches(mark).count()).sum();
+    let room = (most / marks.max(1)).max(1);
+    let short = |word: &&Word| word.text().len() * marks <= MAX_FILLED_BYTES;
+    let few: Vec<Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
+    let words = few.as_slice();
+    let fill = |arg: &Word| -> Vec<Word> {
+        if !arg.text().contains(mark) {
+            return vec![arg.clone()];
+        }
+        words.iter().map(|word| arg.filled(mark, word)).collect()
+    };
+    inner.iter().flat_map(fill).collect()
+}

@@ -1,0 +1,546 @@
+//! The expansion of words to arguments. Quotes are already removed. This step resolves braces, tildes, variables and
+//! substitutions.
+
+use crate::{
+    critical_paths,
+    interpreter::{Interpreter, Value, brace, output, parameter_expansion},
+    place::{Place, Places},
+    span::Span,
+    syntax::tree::{Change, Parameter, Piece, RawWord},
+    variables,
+    word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal},
+};
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
+
+/// The limit of alternatives that one word is followed into.
+const MAX_ALTERNATIVES: usize = 64;
+/// The limit of command lines that one command with alternatives may stand for.
+const MAX_WAYS: usize = 64;
+/// The longest word, in bytes. The end of a longer word counts as unknown.
+const MAX_WORD: usize = 32 * 1024;
+
+/// The cost of a word in addition to its text, in bytes.
+const COST_OF_A_WORD: usize = 64;
+
+/// The alternatives for one word, each a list of words.
+type Slot = Vec<Vec<Word>>;
+
+/// The words that one word may become, while its pieces are read.
+#[derive(Clone, Debug, Default)]
+struct Draft {
+    done: Vec<Word>,
+    /// The text of the current word, and what is known about it.
+    text: String,
+    known: Known,
+    origin: Origin,
+    glob: bool,
+    splits: bool,
+    open: bool,
+    secret: bool,
+    content: Option<String>,
+    /// True if the current word has text, even an empty one: `""` is a word.
+    started: bool,
+    /// The bytes of words that the values so far have produced.
+    made: usize,
+}
+
+impl Draft {
+    /// Creates a draft of a word that may be any text.
+    fn unknown() -> Self {
+        let (known, origin) = (Known::Partly, Origin::Expansion);
+        Draft { known, origin, splits: true, text: UNKNOWN.to_string(), started: true, ..Draft::default() }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.started = true;
+        self.text.push_str(&literal(text));
+    }
+
+    fn start_element(&mut self) {
+        self.started = true;
+        self.text.push_str(&SmolStr::from(Fragment::Element));
+    }
+
+    /// Appends the value of an expansion, including its markers. Outside quotes, separators in the value end the word.
+    fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
+        self.origin = self.origin.max(Origin::Expansion);
+        self.known = self.known.max(known);
+        if self.text.len() + value.len() > MAX_WORD {
+            self.known = Known::Partly;
+            self.text.push_str(&UNKNOWN.to_string());
+            self.started = true;
+            return;
+        }
+        let Some(separators) = separators else {
+            self.started = true;
+            self.text.push_str(value);
+            return;
+        };
+        self.made += value.len();
+        self.splits |= known != Known::Fully;
+        self.glob |= value.contains(['*', '?', '[']);
+        let mut parts = value.split(separators);
+        if let Some(first) = parts.next() {
+            self.text.push_str(first);
+            self.started |= !first.is_empty();
+        }
+        for part in parts {
+            self.made += COST_OF_A_WORD;
+            self.end_word();
+            self.origin = Origin::Expansion;
+            self.known = known;
+            self.splits = known != Known::Fully;
+            self.glob = part.contains(['*', '?', '[']);
+            self.text.push_str(part);
+            self.started = !part.is_empty();
+        }
+    }
+
+    /// Appends `"${list[@]}"`: the first element ends this word, and the last one begins the next.
+    fn push_list(&mut self, elements: &[SmolStr], known: Known, separators: Option<&[char]>) {
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                self.made += COST_OF_A_WORD;
+                self.end_word();
+            }
+            self.push_value(element, known, separators);
+        }
+    }
+
+    fn end_word(&mut self) {
+        let (done, made) = (std::mem::take(&mut self.done), self.made);
+        let Draft { text, known, origin, glob, splits, open, secret, content, started, .. } =
+            std::mem::replace(self, Draft { done, made, ..Draft::default() });
+        if started {
+            // The command `[` is a name, not the start of a pattern.
+            let glob = glob && text != "[";
+            let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
+            self.done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
+        }
+    }
+}
+
+/// Returns the argument of a word without expansions, which is the most common case.
+fn plain(word: &RawWord) -> Option<Word> {
+    let mut text = SmolStrBuilder::new();
+    let mut glob = false;
+    for piece in &word.pieces {
+        match piece {
+            Piece::Bare(text) if text.contains('{') || !is_literal(text) => return None,
+            Piece::Quoted(text) if !is_literal(text) => return None,
+            Piece::Element => text.push_str(&SmolStr::from(Fragment::Element)),
+            Piece::Bare(piece) | Piece::Quoted(piece) => text.push_str(piece),
+            Piece::Glob(c) => {
+                text.push(*c);
+                glob = true;
+            }
+            Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => return None,
+            Piece::Process(_) | Piece::Arithmetic(_) => return None,
+        }
+    }
+    let text = text.finish();
+    let is_pattern = glob && text != "[";
+    Some(Word::literal(text, word.span).globbing(is_pattern))
+}
+
+impl Interpreter<'_> {
+    /// Returns all arguments that `words` may become, including all alternatives.
+    pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
+        self.slots(words).into_iter().flatten().flatten().collect()
+    }
+
+    /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
+    pub(super) fn ways(&mut self, words: &[RawWord]) -> Vec<Vec<Word>> {
+        if let Some(only) = words.iter().map(plain).collect() {
+            return vec![only];
+        }
+        let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.len().max(1)));
+        let mut slots = self.slots(words);
+        if count(&slots) > MAX_WAYS {
+            slots.iter_mut().for_each(only_ends_of_numbers);
+        }
+        if count(&slots) > MAX_WAYS {
+            self.mark_unknown("more ways to read it than are followed");
+            return vec![slots.into_iter().flatten().flatten().collect()];
+        }
+        let mut ways: Vec<Vec<Word>> = vec![Vec::new()];
+        for mut slot in slots.into_iter().filter(|slot| !slot.is_empty()) {
+            match (ways.as_mut_slice(), slot.as_mut_slice()) {
+                ([way], [only]) => way.append(only),
+                (several, [only]) => several.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
+                (several, alternatives) => {
+                    let with = |way: &Vec<Word>, words: &Vec<Word>| way.iter().chain(words).cloned().collect();
+                    ways = several.iter().flat_map(|way| alternatives.iter().map(|words| with(way, words))).collect();
+                }
+            }
+        }
+        ways
+    }
+
+    fn slots(&mut self, words: &[RawWord]) -> Vec<Slot> {
+        words.iter().flat_map(|word| self.expand(word)).collect()
+    }
+
+    /// Returns the slots that one word fills. A word with braces may fill several.
+    fn expand(&mut self, word: &RawWord) -> Vec<Slot> {
+        if let Some(arg) = plain(word) {
+            return vec![vec![vec![arg]]];
+        }
+        let Some(expansion) = brace::expand(&word.pieces) else {
+            return vec![self.expand_pieces(&word.pieces, word, true)];
+        };
+        if !expansion.complete {
+            self.uses.lose();
+            self.mark_unknown("more braces than are followed");
+        }
+        expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()
+    }
+
+    /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
+    /// target.
+    pub(super) fn expand_whole(&mut self, word: &RawWord) -> Vec<Word> {
+        self.expand_pieces(&word.pieces, word, false).into_iter().flatten().collect()
+    }
+
+    fn expand_pieces(&mut self, pieces: &[Piece], word: &RawWord, splits: bool) -> Slot {
+        let mut drafts = vec![Draft::default()];
+        for piece in pieces {
+            if !self.budget.expands() {
+                // The commands in the piece still count, but its value does not.
+                if may_run(piece) {
+                    self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                }
+                drafts = vec![Draft::unknown()];
+                continue;
+            }
+            self.expand_piece(piece, &mut drafts, splits);
+            let made = |draft: &mut Draft| draft.text.len() + std::mem::take(&mut draft.made);
+            if !self.budget.expand(drafts.iter_mut().map(made).sum()) {
+                self.mark_unknown("expansions longer than are followed");
+                drafts = vec![Draft::unknown()];
+            }
+        }
+        let other_blanks = self.scope.assigned("IFS").is_some();
+        let named = pieces.iter().all(|piece| self.is_named(piece));
+        let reckons =
+            |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Arithmetic(_));
+        let meaning = match named {
+            _ if pieces.iter().all(reckons) => Meaning::Number,
+            true => Meaning::Address,
+            false => Meaning::Anything,
+        };
+        let finish = |mut draft: Draft| {
+            draft.started |= !splits || !draft.text.is_empty();
+            draft.end_word();
+            let draft = draft.done.into_iter().map(|arg| {
+                let blanks = other_blanks && arg.is_expanded();
+                let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
+                arg.at(word.span).opened(open).meaning(meaning)
+            });
+            draft.collect()
+        };
+        drafts.into_iter().map(finish).collect()
+    }
+
+    /// Returns true for literal text, and for an environment variable whose name suggests an address, a number or a
+    /// name.
+    fn is_named(&self, piece: &Piece) -> bool {
+        let written = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_));
+        match piece {
+            Piece::Parameter(parameter) => {
+                matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
+                    && parameter.subscript.is_empty()
+                    && parameter.inside.iter().all(written)
+                    && variables::names_an_address(&parameter.name)
+                    && self.scope.assigned(&parameter.name).is_none()
+            }
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Element => true,
+            Piece::Glob(_) | Piece::Tilde(_) | Piece::Command { .. } | Piece::Process(_) => false,
+            Piece::Arithmetic(_) => false,
+        }
+    }
+
+    /// Returns the characters that end a word outside quotes.
+    fn separators(&self) -> Vec<char> {
+        let mut separators = vec![' ', '\t', '\n'];
+        if let Some(value) = self.scope.assigned("IFS") {
+            separators.extend(value.texts.iter().flat_map(|text| text.chars()).take(16));
+        }
+        separators
+    }
+
+    fn expand_piece(&mut self, piece: &Piece, drafts: &mut Vec<Draft>, splits: bool) {
+        match piece {
+            Piece::Bare(text) | Piece::Quoted(text) => drafts.iter_mut().for_each(|draft| draft.push(text)),
+            Piece::Element => drafts.iter_mut().for_each(Draft::start_element),
+            Piece::Glob(c) => drafts.iter_mut().for_each(|draft| {
+                draft.push(c.encode_utf8(&mut [0; 4]));
+                draft.glob = true;
+            }),
+            Piece::Tilde(name) => {
+                let value = tilde(name);
+                drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Environment, None));
+            }
+            Piece::Parameter(parameter) => {
+                let value = self.read_parameter(parameter);
+                if value.known != Known::Fully && self.may_be_private(&parameter.name) {
+                    drafts.iter_mut().for_each(|draft| draft.secret = true);
+                }
+                let separators = (!parameter.quoted && splits).then(|| self.separators());
+                let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
+                match value {
+                    Value { list: true, texts, known } if !splits || joined => {
+                        multiply(drafts, &[texts.join(" ").into()], known, separators.as_deref());
+                    }
+                    Value { list: true, texts, known } => {
+                        drafts.iter_mut().for_each(|draft| draft.push_list(&texts, known, separators.as_deref()));
+                    }
+                    Value { texts, known, .. } => multiply(drafts, &texts, known, separators.as_deref()),
+                }
+            }
+            Piece::Command { script, quoted } => {
+                let (Value { texts, known, .. }, content) = self.substitution(script);
+                // A directory that the line itself has chosen may have a name of several words.
+                let chosen = self.scope.places != Places::default() || output::follows_links(script);
+                let several = !quoted && splits && chosen && output::prints_a_path(script);
+                let known = if several { Known::Partly } else { known };
+                let text = texts.into_iter().next().unwrap_or_default();
+                let separators = (!quoted && splits).then(|| self.separators());
+                for draft in drafts {
+                    draft.push_value(&text, known, separators.as_deref());
+                    draft.content.clone_from(&content);
+                    draft.origin = Origin::Output;
+                }
+            }
+            Piece::Process(script) => {
+                let content = self.content(script);
+                drafts.iter_mut().for_each(|draft| {
+                    draft.push("/dev/fd/63");
+                    draft.content.clone_from(&content);
+                    draft.origin = Origin::Output;
+                });
+            }
+            Piece::Arithmetic(inside) => {
+                self.arithmetic(inside);
+                drafts
+                    .iter_mut()
+                    .for_each(|draft| draft.push_value(&Fragment::NonEmpty.to_string(), Known::Environment, None));
+            }
+        }
+    }
+
+    /// Returns true if an unknown variable may hold a secret. Its name may say so, or the text may have set it to an
+    /// unknown value. Environment variables have names in capital letters.
+    fn may_be_private(&self, name: &str) -> bool {
+        const SECRET: &[&str] = &[
+            "SECRET", "TOKEN", "KEY", "PASS", "CRED", "AUTH", "PRIVATE", "SESSION", "COOKIE", "CERT", "SIGN", "URL",
+            "URI", "CONN", "DSN", "PWD", "JWT", "BEARER", "SALT", "SEED",
+        ];
+        let capitals = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
+        let of_environment = capitals && name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
+        !of_environment || self.scope.assigned(name).is_some() || SECRET.iter().any(|secret| name.contains(secret))
+    }
+
+    /// Returns the values that a parameter may have after its expansion.
+    fn read_parameter(&mut self, parameter: &Parameter) -> Value {
+        let value = self.scope.read(&parameter.name);
+        if !matches!(parameter.form, Change::List) {
+            self.arithmetic(&parameter.subscript);
+        }
+        let inside = RawWord { pieces: parameter.inside.clone(), ..RawWord::default() };
+        match parameter.form {
+            Change::List => value,
+            Change::Nothing | Change::Element => match value {
+                Value { list: true, ref texts, known } if parameter.form == Change::Nothing && !is_all(parameter) => {
+                    Value::one_of(texts.first().cloned().into_iter().collect(), known)
+                }
+                Value { list: true, texts, known } if parameter.form == Change::Element => {
+                    Value::one_of(texts, known).or(&Value::text(""))
+                }
+                value => value,
+            },
+            Change::Length => Value::tame(),
+            Change::Required => {
+                self.expand_whole(&inside);
+                let full = |text: SmolStr| if text.starts_optional() { Fragment::NonEmpty.into() } else { text };
+                Value { texts: value.texts.into_iter().map(full).collect(), ..value }
+            }
+            Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
+            Change::Cut | Change::Edit(_) => {
+                let edited = self.edited(parameter, &value, &inside);
+                self.with_what_it_destroys(parameter, &value, &inside, edited)
+            }
+            Change::Indirect => {
+                self.mark_dangerous("an indirect expansion follows a name that is unknown");
+                self.expand_whole(&inside);
+                if !parameter.inside.is_empty() {
+                    // The variable that `${!name:=word}` sets is unknown.
+                    self.scope.forget();
+                }
+                Value::wild()
+            }
+            Change::Prompt => {
+                self.mark_unknown("`@P` expands its value once more, commands included");
+                Value::wild()
+            }
+        }
+    }
+
+    /// Evaluates `${name-word}`, `${name=word}` and `${name+word}`.
+    fn read_or(&mut self, parameter: &Parameter, value: Value, inside: &RawWord) -> Value {
+        let value = if parameter.form == Change::Instead { Value::text("") } else { value };
+        let words = self.expand_whole(inside);
+        let known = words.iter().map(|word| word.known()).fold(value.known, Known::max);
+        let texts = value.texts.into_iter().chain(words.into_iter().map(|word| word.shared_text())).collect();
+        let value = Value::one_of(texts, known);
+        if parameter.form == Change::Assign {
+            self.set(&parameter.name, value.clone());
+        }
+        value
+    }
+
+    /// Adds the result of an edit to the values if it is fully known and a path that must not be removed.
+    fn with_what_it_destroys(
+        &mut self,
+        parameter: &Parameter,
+        before: &Value,
+        inside: &RawWord,
+        edited: Value,
+    ) -> Value {
+        let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
+        let words = self.named(inside);
+        let [word] = words.as_slice() else { return edited };
+        if word.known() != Known::Fully {
+            return edited;
+        }
+        let texts = before.texts.iter().take(4).filter(|text| !text.has_gap());
+        let doomed = texts
+            .filter_map(|text| parameter_expansion::edited(text, sign, word.text()).map(SmolStr::from))
+            .find(|text| text.starts_with('/') && critical_paths::is_doomed(text, &Place::Start));
+        match doomed {
+            Some(text) if !edited.texts.contains(&text) && !edited.list => {
+                let known = edited.known;
+                Value::one_of(edited.texts.into_iter().chain([text]).collect(), known)
+            }
+            _ => edited,
+        }
+    }
+
+    /// Returns a value after an edit that removes, replaces or converts a part of it.
+    fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &RawWord) -> Value {
+        if let Some(first) = first_slash(parameter) {
+            return Value::one_of(vec![first], Known::Environment);
+        }
+        self.arithmetic(&parameter.inside);
+        // An edit of blanks leaves blanks, which is an old trick with `$IFS`.
+        if parameter.name == "IFS" {
+            return Value::one_of(vec![" ".into()], Known::Environment);
+        }
+        let known = value.known.max(Known::Environment);
+        let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
+        if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
+            let words = self.named(inside);
+            let pattern = words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text());
+            // The rest of a path is a path or empty. If the pattern is known, the rest is known.
+            let left =
+                |text: &SmolStr| parameter_expansion::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
+            let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
+            let start = |text: &SmolStr| left(text).map_or_else(|| cut(text), SmolStr::from);
+            return Value::one_of(value.texts.iter().map(start).collect(), known);
+        }
+        // A value that the text itself has set may begin with any text after an edit.
+        let own =
+            self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
+        let inside = self.expand_whole(inside);
+        // `@E` interprets backslash escapes.
+        let open = |text: &str| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
+        let opens = inside.iter().any(|word| word.is_wild() || open(word.text()))
+            || own && value.texts.iter().any(|text| open(text));
+        let empty = value.texts.iter().all(|text| text.is_empty());
+        if (own && (opens || empty)) || value.is_wild() {
+            Value::wild()
+        } else {
+            Value::one_of(vec![Fragment::Unknown.into()], known)
+        }
+    }
+}
+
+/// Returns the directory of `~name`.
+fn tilde(name: &str) -> String {
+    match name {
+        "" => Fragment::Home.to_string(),
+        "+" => ".".into(),
+        "-" => Fragment::Unknown.to_string(),
+        name => format!("{}/../{name}", Fragment::Home),
+    }
+}
+
+/// Returns true if the expansion of a piece may run a command or set a variable.
+fn may_run(piece: &Piece) -> bool {
+    match piece {
+        Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => false,
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => true,
+        Piece::Parameter(parameter) => {
+            let plain = matches!(parameter.form, Change::Nothing | Change::List | Change::Element | Change::Length);
+            !plain || !parameter.inside.is_empty() || !parameter.subscript.is_empty()
+        }
+    }
+}
+
+fn is_all(parameter: &Parameter) -> bool {
+    matches!(parameter.name.as_str(), "@" | "*")
+}
+
+/// Returns true for `${list[*]}`, which is one word inside quotes.
+fn is_star(parameter: &Parameter) -> bool {
+    matches!(parameter.subscript.as_slice(), [Piece::Quoted(text)] if text == "*")
+}
+
+/// Returns true if a piece may become an unknown number of words, even inside quotes.
+fn is_open_list(piece: &Piece, known: Known) -> bool {
+    let Piece::Parameter(parameter) = piece else { return false };
+    let list = !parameter.subscript.is_empty() || parameter.form == Change::Indirect;
+    is_all(parameter) || (list && known != Known::Fully)
+}
+
+/// Returns the slash that `${PATH:0:1}` and similar expansions hide.
+fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
+    let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
+    let absolute = matches!(parameter.name.as_str(), "PATH" | "HOME" | "PWD" | "SHELL" | "OLDPWD");
+    (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
+}
+
+/// Keeps only the first and the last alternative if all of them are numbers, because any number has the same effect.
+fn only_ends_of_numbers(slot: &mut Slot) {
+    let number =
+        |words: &Vec<Word>| matches!(words.as_slice(), [word] if word.text().bytes().all(|byte| byte.is_ascii_digit()));
+    if slot.len() > 2 && slot.iter().all(number) {
+        slot.drain(1..slot.len() - 1);
+    }
+}
+
+/// Appends every value to a copy of every draft.
+fn multiply(drafts: &mut Vec<Draft>, texts: &[SmolStr], known: Known, separators: Option<&[char]>) {
+    if let [text] = texts {
+        drafts.iter_mut().for_each(|draft| draft.push_value(text, known, separators));
+        return;
+    }
+    let room = (MAX_ALTERNATIVES / drafts.len().max(1)).max(1);
+    let lost = texts.len() > room;
+    let known = if lost { Known::Partly } else { known };
+    let grown = drafts.iter().flat_map(|draft| {
+        texts.iter().take(room).map(move |text| {
+            let mut draft = draft.clone();
+            draft.open |= lost;
+            draft.push_value(text, known, separators);
+            draft
+        })
+    });
+    let grown: Vec<Draft> = grown.collect();
+    if !grown.is_empty() {
+        *drafts = grown;
+    } else if separators.is_none() {
+        // `"$*"` without parameters is one empty word.
+        drafts.iter_mut().for_each(|draft| draft.started = true);
+    }
+}

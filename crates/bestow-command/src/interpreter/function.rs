@@ -1,0 +1,146 @@
+//! Functions: their definitions, and the commands of their calls.
+
+use crate::{
+    budget::MAX_DEPTH,
+    interpreter::{Evaluator, Interpreter, Positional, output::Output, scope::Function},
+    invocation::Input,
+    span::Span,
+    syntax::tree::{Command, Form, Piece, RawWord, Script, Simple},
+    tier::Tier,
+    word::{Gaps, Word},
+};
+use std::rc::Rc;
+
+/// The limit of definitions of one function that a call follows.
+const MAX_BODIES: usize = 8;
+
+impl Interpreter<'_> {
+    /// Records the definition of a function. Its body does not run now, but it may run later, so its parts count.
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
+        self.scope.define(name, body);
+        if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+            self.here = span;
+            self.mark_dangerous("a function that runs wherever a program is missing");
+        }
+        let bomb = self.deeper(|shell| {
+            shell.running.push(name.into());
+            let first = shell.parts.len();
+            shell.apart(|shell| {
+                shell.scope.positional = Positional::unknown();
+                shell.command(body, Input::Unknown);
+            });
+            shell.running.pop();
+            shell.parts.iter().skip(first).any(|part| part.tier == Tier::Destructive)
+        });
+        if bomb == Some(false) && calls_itself_twice(name, body) {
+            self.record_part(
+                Tier::Destructive,
+                "a function that starts copies of itself without end (a fork bomb)",
+                span,
+            );
+        }
+    }
+
+    /// Defines `alias name=text` as a function. Where the shell expands aliases, the command runs the text and its
+    /// arguments.
+    pub(super) fn alias(&mut self, words: &[Word]) {
+        for word in words {
+            let Some((name, text)) = word.text().split_once('=') else { continue };
+            // An alias that is not written out is recorded elsewhere. In the text of its own alias, a name means the
+            // program.
+            let is_itself = text.split_whitespace().next() == Some(name);
+            if is_itself || !word.is_exact() || text.has_unknown() {
+                continue;
+            }
+            let pieces = [Piece::Bare("eval".into()), Piece::Quoted(format!("{text} \"$@\""))];
+            let words = pieces.map(|piece| RawWord { span: word.span(), pieces: vec![piece] });
+            let simple = Simple { assignments: Vec::new(), words: words.into() };
+            let body = Command { span: word.span(), form: Form::Simple(simple), redirects: Vec::new() };
+            self.scope.define(name, &Rc::new(body));
+            self.scope.undefine(name);
+        }
+    }
+
+    /// Follows a call of a function with these arguments, for each body that the name has had.
+    pub(super) fn call(&mut self, args: &[Word], function: &Function, span: Span) -> Option<Output> {
+        let name = args.first().map(|arg| arg.shared_text()).unwrap_or_default();
+        let rest = args.get(1..).unwrap_or_default();
+        let verdict = self.evaluator.search_words(self, rest);
+        if verdict.tier == Tier::Destructive {
+            self.record_part(verdict.tier, verdict.rule, span);
+        }
+        if self.running.contains(&name) || self.running.len() >= MAX_DEPTH {
+            self.record_part(Tier::Dangerous, "a function that calls itself", span);
+            self.scope.forget();
+            return None;
+        }
+        if function.bodies.len() > MAX_BODIES {
+            self.uses.lose();
+            self.mark_unknown("a function with more definitions than are followed");
+            self.scope.forget();
+            return None;
+        }
+        let before = self.scope.clone();
+        self.running.push(name);
+        let mut printed = String::new();
+        for body in &function.bodies {
+            let after = std::mem::replace(&mut self.scope, before.clone());
+            self.scope.positional = Positional::of(rest);
+            let output = self.leaving(|shell| shell.deeper(|shell| shell.command(body, Input::Unknown)));
+            printed.extend(output.flatten().map(|output| output.text));
+            // Local variables have their old values, and other variables the values that the body has set.
+            self.scope.positional = before.positional.clone();
+            self.scope.join(&after);
+        }
+        self.running.pop();
+        self.record_part(Tier::Safe, "calls a function of this text", span);
+        (!printed.is_empty()).then_some(Output { text: printed, exact: false })
+    }
+}
+
+/// Returns true if a call of the function may run something else with this name. The function may be undefined, or the
+/// shell may not search for it.
+pub(super) fn may_be_a_program(evaluator: &dyn Evaluator, name: &str, function: &Function) -> bool {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    !function.certain || !plain || evaluator.is_known(name)
+}
+
+/// Returns true if a function calls itself more than once or in the background, so that each call starts further calls.
+fn calls_itself_twice(name: &str, body: &Command) -> bool {
+    let mut calls = 0_usize;
+    count_calls(name, body, false, &mut calls, 0);
+    calls >= 2
+}
+
+fn count_calls(name: &str, command: &Command, background: bool, calls: &mut usize, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let mut scripts: Vec<&Script> = Vec::new();
+    match &command.form {
+        Form::Simple(simple) => {
+            let first = simple.words.first().and_then(|word| match word.pieces.as_slice() {
+                [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.as_str()),
+                _ => None,
+            });
+            if first == Some(name) {
+                *calls += if background { 2 } else { 1 };
+            }
+        }
+        Form::If { branches, otherwise } => {
+            scripts.extend(branches.iter().flat_map(|(test, body)| [test, body]).chain(otherwise));
+        }
+        Form::While { test, body } => scripts.extend([test, body]),
+        Form::Group(script)
+        | Form::Subshell(script)
+        | Form::For { body: script, .. }
+        | Form::Count { body: script, .. } => scripts.push(script),
+        Form::Case { arms, .. } => scripts.extend(arms.iter().map(|(_, script)| script)),
+        Form::Function { .. } | Form::Arithmetic(_) | Form::Test { .. } => {}
+    }
+    for statement in scripts.into_iter().flat_map(|script| &script.statements) {
+        for inner in statement.pipelines.iter().flat_map(|pipeline| &pipeline.commands) {
+            count_calls(name, inner, background || statement.background, calls, depth + 1);
+        }
+    }
+}

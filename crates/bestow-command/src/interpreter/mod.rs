@@ -1,0 +1,32 @@
+//! The interpreter: it follows a parsed text in the way a shell would run it, and collects the effects of every part.
+//!
+//! It takes every branch and enters every substitution. It keeps the state of the shell (variables, functions, the
+//! directory) as far as the text determines it. It has no knowledge of programs: it asks an [`Evaluator`] what an
+//! [`Invocation`](crate::invocation::Invocation) does.
+
+mod arithmetic;
+mod brace;
+mod builtin;
+mod control_flow;
+mod dialect;
+mod expand;
+mod function;
+mod generated_files;
+mod id_output;
+mod output;
+mod parameter_expansion;
+mod redirections;
+mod scope;
+mod simple;
+mod state;
+mod text;
+mod trap;
+mod value;
+
+pub(crate) use builtin::{declares_variables, unwrapped};
+pub(crate) use dialect::Dialect;
+pub(crate) use redirections::is_free;
+pub(crate) use scope::{Positional, Scope};
+pub(crate) use state::{Evaluator, Interpreter};
+pub(crate) use trap::is_evaluation_trap;
+pub(crate) use value::Value;

@@ -1,0 +1,357 @@
+//! The state of a shell while a line runs: variables, functions, the working directory.
+//!
+//! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
+
+use crate::{
+    interpreter::Value,
+    place::{Place, Places},
+    syntax::tree::Command,
+    values::StartDir,
+    word::{Fragment, Gaps, Known, Word},
+};
+use smol_str::{SmolStr, format_smolstr};
+use std::rc::Rc;
+
+use foldhash::HashMap;
+
+/// The limit of variables. Beyond it, every variable may have any value.
+const MAX_VARIABLES: usize = 64;
+
+/// The bytes of directory names that cost as much as one evaluated word.
+const BYTES_OF_A_WORD: usize = 16;
+
+/// All definitions that a function has had.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) bodies: Vec<Rc<Command>>,
+    /// True if the function is certainly defined here. Otherwise the program of this name may run.
+    pub(crate) certain: bool,
+}
+
+/// The positional parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Positional {
+    words: Rc<Vec<Value>>,
+    /// The knowledge of the values if the number of words is unknown. Then each parameter may be any of the words.
+    shaky: Option<Known>,
+}
+
+impl Positional {
+    pub(crate) fn of(args: &[Word]) -> Self {
+        let moves = args.iter().filter(|arg| arg.may_split() || arg.is_pattern());
+        let shaky = moves.map(|arg| if arg.is_wild() { Known::Partly } else { Known::Environment }).max();
+        let words = args.iter().map(|arg| Value::of(std::slice::from_ref(arg))).collect();
+        Positional { words: Rc::new(words), shaky }
+    }
+
+    pub(crate) fn unknown() -> Self {
+        Positional { words: Rc::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
+    }
+
+    /// Removes the first `count` parameters. If there are fewer, all of them stay.
+    pub(crate) fn shift(&mut self, count: usize) {
+        if self.shaky.is_none() && count <= self.words.len() {
+            Rc::make_mut(&mut self.words).drain(..count);
+        }
+    }
+
+    fn at(&self, index: usize) -> Value {
+        match self.shaky {
+            None => self
+                .words
+                .get(index)
+                .cloned()
+                .unwrap_or_else(|| Value::one_of(vec![SmolStr::default()], Known::Environment)),
+            Some(known) => {
+                let rest = Value::one_of(vec![Fragment::Unknown.into()], known);
+                self.words.iter().fold(rest, |all, word| all.or(word))
+            }
+        }
+    }
+
+    fn all(&self) -> Value {
+        let known = self.words.iter().map(|word| word.known).chain(self.shaky).max().unwrap_or_default();
+        let several = self.words.iter().any(|word| word.texts.len() != 1);
+        // One parameter above the limit is enough to give up all of them.
+        let texts = self.words.iter().take(MAX_VARIABLES + 1).flat_map(|word| word.texts.iter().cloned()).collect();
+        Value::list(texts, if several { Known::Partly } else { known })
+    }
+}
+
+/// The state of a shell. A copy for a subshell costs nothing until the subshell changes something.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    variables: Rc<HashMap<String, Value>>,
+    /// Read-only variables. An assignment to them may fail.
+    fixed: Rc<Vec<String>>,
+    functions: Rc<HashMap<String, Function>>,
+    pub(crate) positional: Positional,
+    pub(crate) places: Places,
+    /// Directories in which the shell still is if a `cd` has failed. The empty text stands for the start directory.
+    stayed: Rc<Vec<SmolStr>>,
+    /// Directories before a `cd` of the current statement. A command after `&&` runs only if the `cd` has not failed.
+    entering: Rc<Vec<SmolStr>>,
+    /// True if unknown code may have set any variable.
+    lost: bool,
+}
+
+/// The limit of directories in which the shell may have stayed.
+const MAX_STAYED: usize = 8;
+
+/// Adds the missing directories, up to the limit.
+fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) {
+    if more.iter().any(|one| !all.contains(one)) {
+        let all = Rc::make_mut(all);
+        for one in more {
+            if all.len() < MAX_STAYED && one.len() < 4_096 && !all.contains(one) {
+                all.push(one.clone());
+            }
+        }
+    }
+}
+
+impl Scope {
+    /// Returns the values to which `name` may expand.
+    pub(crate) fn read(&self, name: &str) -> Value {
+        if let Some(value) = self.variables.get(name) {
+            return value.clone();
+        }
+        match name {
+            // The shell sets these variables from the words of earlier commands.
+            "_"
+            | "REPLY"
+            | "MAPFILE"
+            | "BASH_REMATCH"
+            | "OPTARG"
+            | "BASH_COMMAND"
+            | "BASH_EXECUTION_STRING"
+            | "BASH_ARGV"
+            | "BASH_SOURCE"
+            | "FUNCNAME"
+            | "DIRSTACK" => Value::wild(),
+            "HOME" => Value::one_of(vec![Fragment::Home.into()], Known::Environment),
+            "PWD" => Value::one_of(vec![".".into()], Known::Environment),
+            "IFS" if !self.lost => Value::text(" \t\n"),
+            "@" | "*" => self.positional.all(),
+            "?" | "#" | "$" | "!" | "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "EPOCHSECONDS" => {
+                Value::tame()
+            }
+            _ => match name.parse::<usize>() {
+                Ok(index) if index > 0 => self.positional.at(index - 1),
+                Ok(_) => Value::inherited(),
+                Err(_) if self.lost => Value::wild(),
+                Err(_) => Value::inherited(),
+            },
+        }
+    }
+
+    /// Returns the value that the text itself has assigned to `name`, if any.
+    pub(crate) fn assigned(&self, name: &str) -> Option<&Value> {
+        self.variables.get(name)
+    }
+
+    /// Stores a value. The caller has checked the effects of setting the variable: see `Interpreter::set`.
+    pub(super) fn insert(&mut self, name: &str, value: Value) {
+        let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
+        if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
+            Rc::make_mut(&mut self.variables).insert(name.to_owned(), value);
+        } else {
+            self.forget();
+        }
+    }
+
+    /// Marks a variable as read-only. A later assignment fails, and the line may continue.
+    pub(super) fn fix(&mut self, name: &str) {
+        if self.fixed.len() < MAX_VARIABLES {
+            Rc::make_mut(&mut self.fixed).push(name.to_owned());
+        } else {
+            self.forget();
+        }
+    }
+
+    /// Records that any variable may have been set to any value.
+    pub(crate) fn forget(&mut self) {
+        self.variables = Rc::default();
+        self.positional = Positional::unknown();
+        self.lost = true;
+    }
+
+    pub(super) fn function(&self, name: &str) -> Option<Function> {
+        self.functions.get(name).cloned()
+    }
+
+    /// Adds a definition. Earlier ones are kept, since a definition may fail.
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Command>) {
+        let functions = Rc::make_mut(&mut self.functions);
+        let function = functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
+        function.certain = true;
+        if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+            function.bodies.push(Rc::clone(body));
+        }
+    }
+
+    /// Records `unset -f`, and `unset` where no variable has this name.
+    pub(super) fn undefine(&mut self, name: &str) {
+        Rc::make_mut(&mut self.functions).entry(name.to_owned()).and_modify(|function| function.certain = false);
+    }
+
+    /// Returns the number of variables whose values are known.
+    pub(super) fn variables(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Returns the cost of a copy of this state, in followed commands.
+    pub(super) fn weight(&self) -> usize {
+        1 + self.variables.len() / 8
+    }
+
+    /// Returns the cost of a path that may be in any of the known directories, in evaluated words.
+    pub(crate) fn weight_of_places(&self) -> usize {
+        let bytes = |place: &Place| match place {
+            Place::At(base) => base.len(),
+            Place::Start | Place::Somewhere => 0,
+        };
+        let all = self.places.iter().map(bytes).chain(self.stayed.iter().map(SmolStr::len));
+        all.sum::<usize>() / BYTES_OF_A_WORD
+    }
+
+    /// Joins the states of two ways that meet.
+    pub(crate) fn join(&mut self, other: &Scope) {
+        self.lost |= other.lost;
+        self.join_variables(other);
+        if self.positional != other.positional {
+            self.positional = Positional::unknown();
+        }
+        self.places.join(&other.places);
+        add_all(&mut self.stayed, &other.stayed);
+        add_all(&mut self.entering, &other.entering);
+        self.join_functions(other);
+    }
+
+    /// Returns further directories in which the shell may be, because a `cd` may have failed.
+    pub(crate) fn left_behind(&self) -> impl Iterator<Item = SmolStr> + '_ {
+        self.stayed.iter().cloned()
+    }
+
+    /// Ends the current statement. Later commands run even if a `cd` has failed.
+    pub(crate) fn settle(&mut self) {
+        let entering = std::mem::take(&mut self.entering);
+        add_all(&mut self.stayed, &entering);
+    }
+
+    fn join_variables(&mut self, other: &Scope) {
+        if !Rc::ptr_eq(&self.fixed, &other.fixed) {
+            let more: Vec<_> = other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect();
+            Rc::make_mut(&mut self.fixed).extend(more);
+        }
+        if Rc::ptr_eq(&self.variables, &other.variables) {
+            return;
+        }
+        let names = self.variables.keys().chain(other.variables.keys());
+        let both = names.filter(|name| self.variables.get(*name) != other.variables.get(*name));
+        let joined: Vec<(String, Value)> =
+            both.map(|name| (name.clone(), self.read(name).or(&other.read(name)))).collect();
+        if joined.is_empty() {
+            return;
+        }
+        Rc::make_mut(&mut self.variables).extend(joined);
+        if self.variables.len() > MAX_VARIABLES {
+            self.forget();
+        }
+    }
+
+    fn join_functions(&mut self, other: &Scope) {
+        if Rc::ptr_eq(&self.functions, &other.functions) {
+            return;
+        }
+        let functions = Rc::make_mut(&mut self.functions);
+        functions.iter_mut().for_each(|(name, function)| {
+            function.certain &= other.functions.get(name).is_some_and(|function| function.certain);
+        });
+        for (name, theirs) in other.functions.iter() {
+            let uncertain = Function { certain: false, ..theirs.clone() };
+            let ours = functions.entry(name.clone()).or_insert(uncertain);
+            for body in &theirs.bodies {
+                if !ours.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+                    ours.bodies.push(Rc::clone(body));
+                }
+            }
+        }
+    }
+
+    /// Returns true if another round from the state `before` has changed nothing relevant.
+    pub(crate) fn is_settled(&self, before: &Scope) -> bool {
+        let same = |(name, value): (&String, &Value)| {
+            let earlier = before.read(name);
+            earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
+        };
+        let functions = |(name, function): (&String, &Function)| {
+            before.functions.get(name).is_some_and(|earlier| {
+                earlier.certain == function.certain && earlier.bodies.len() == function.bodies.len()
+            })
+        };
+        self.lost == before.lost
+            && self.variables.iter().all(same)
+            && self.positional == before.positional
+            && self.places == before.places
+            && self.functions.iter().all(functions)
+    }
+
+    /// Makes every value unknown that differs from `before`.
+    pub(super) fn widen(&mut self, before: &Scope) {
+        for (name, value) in Rc::make_mut(&mut self.variables) {
+            if before.variables.get(name) != Some(value) {
+                *value = Value::wild();
+            }
+        }
+        if self.places != before.places {
+            self.places.join(&Places::somewhere());
+        }
+    }
+
+    /// Changes the directory to `target`.
+    pub(crate) fn enter(&mut self, target: &str) {
+        let before: Vec<SmolStr> = self
+            .places
+            .iter()
+            .filter_map(|place| match place {
+                Place::Start => Some(SmolStr::default()),
+                Place::At(base) => Some(base.into()),
+                Place::Somewhere => None,
+            })
+            .collect();
+        let goes_on = |base: &SmolStr| if base.is_empty() { target.into() } else { format_smolstr!("{base}/{target}") };
+        let is_relative = !target.is_rooted() && !target.has_unknown();
+        let further: Vec<SmolStr> = self.stayed.iter().filter(|_| is_relative).map(goes_on).collect();
+        add_all(&mut self.stayed, &further);
+        add_all(&mut self.entering, &before);
+        self.places.change(|place| match place {
+            _ if target.has_unknown() => Place::Somewhere,
+            _ if target.is_rooted() => Place::At(target.into()),
+            Place::At(base) if base.len() + target.len() < 4_096 => Place::At(format!("{base}/{target}")),
+            Place::Start => Place::At(target.into()),
+            Place::At(_) | Place::Somewhere => Place::Somewhere,
+        });
+    }
+
+    /// Returns the directories in which a command runs here, for rules that are bound to directories.
+    pub(crate) fn dirs(&self) -> Vec<StartDir> {
+        // Unknown code may also have changed the directory.
+        if self.lost {
+            return vec![StartDir::Unknown];
+        }
+        let searches = self.assigned("CDPATH").is_some();
+        let dir = |place: &Place| match place {
+            Place::Start => StartDir::Own,
+            Place::At(text) if searches || text.has_gap() => StartDir::Unknown,
+            Place::At(text) => StartDir::Said(text.into()),
+            Place::Somewhere => StartDir::Unknown,
+        };
+        self.places.iter().map(dir).collect()
+    }
+
+    /// Returns the state for a new shell that is started here, without functions and parameters.
+    pub(crate) fn for_new_shell(&self) -> Scope {
+        Scope { functions: Rc::default(), positional: Positional::default(), ..self.clone() }
+    }
+}

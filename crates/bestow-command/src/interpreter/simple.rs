@@ -1,0 +1,320 @@
+//! Simple commands: assignments, redirections, and the program with its arguments.
+
+use crate::{
+    critical_paths,
+    interpreter::{
+        Evaluator, Interpreter, Scope, Value,
+        builtin::list_of,
+        function::may_be_a_program,
+        is_free,
+        output::{self, Output},
+        redirections,
+    },
+    invocation::{Input, Invocation, Outcome, said_of},
+    span::Span,
+    syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
+    tier::Tier,
+    values::{Access, Spoken, StartDir},
+    variables,
+    word::{Gaps, Word},
+};
+use std::rc::Rc;
+
+impl Interpreter<'_> {
+    /// Follows a simple command. Returns its certain output.
+    pub(super) fn simple(
+        &mut self,
+        simple: &Simple,
+        redirects: &[Redirect],
+        span: Span,
+        input: Input,
+    ) -> Option<Output> {
+        let alone = simple.words.is_empty();
+        let before = (!simple.assignments.is_empty() && !alone).then(|| self.scope.clone());
+        // Before `read`, `IFS` only controls how this one line is split.
+        let reads = simple
+            .words
+            .first()
+            .is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
+        // The words are expanded before the assignments in front of them take effect.
+        self.here = span;
+        let ways = self.ways(&simple.words);
+        let given = self.redirects(redirects);
+        if ways.iter().all(|args| prints_nothing(args)) {
+            self.empties(redirects);
+        }
+        let unset = redirections::may_fail(redirects).then(|| self.scope.clone());
+        for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
+            self.assign(assignment, alone, span);
+        }
+        for assignment in simple.assignments.iter().filter(|assignment| reads && assignment.name == "IFS") {
+            self.expand_whole(&assignment.value);
+        }
+        self.here = span;
+        if alone {
+            unset.iter().for_each(|unset| self.scope.join(unset));
+            self.record_part(Tier::Safe, "sets variables or redirects only", span);
+            return None;
+        }
+        let input = given.unwrap_or(input);
+        let as_written = simple.assignments.is_empty() && self.scope.assigned("IFS").is_none();
+        let line = if as_written { input.clone() } else { Input::Unknown };
+        let output = self.either(&ways, &input, &line, span);
+        if let Some(before) = before {
+            // Before a builtin or a function, a variable may stay set.
+            self.scope.join(&before);
+        }
+        unset.iter().for_each(|unset| self.scope.join(unset));
+        self.run_written(&ways, redirects, span);
+        self.remember_teed(output.as_ref(), &ways);
+        self.kept(output, redirects)
+    }
+
+    /// Runs one of several possible command lines. The states after all of them are joined.
+    fn either(&mut self, ways: &[Vec<Word>], input: &Input, line: &Input, span: Span) -> Option<Output> {
+        if let [only] = ways {
+            return self.run(only, input, line, span);
+        }
+        let entry = self.scope.clone();
+        let mut after: Option<Scope> = None;
+        let mut printed = String::new();
+        for way in ways {
+            self.budget.follow_commands(1);
+            self.scope = entry.clone();
+            printed.extend(self.run(way, input, line, span).map(|output| output.text));
+            match &mut after {
+                Some(after) => after.join(&self.scope),
+                None => after = Some(self.scope.clone()),
+            }
+        }
+        self.scope = after.unwrap_or(entry);
+        (!printed.is_empty()).then_some(Output { text: printed, exact: false })
+    }
+
+    /// Runs one command line: the function of this name, the program, or possibly either.
+    fn run(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) -> Option<Output> {
+        self.here = span;
+        let Some(program) = args.first() else {
+            self.mark_unknown("what is run depends on an expansion that may be empty");
+            return None;
+        };
+        let Some(function) = self.scope.function(program.text()) else {
+            self.run_program(args, input, line, span);
+            return prints(self.evaluator, args, input);
+        };
+        let called = self.call(args, &function, span);
+        if may_be_a_program(self.evaluator, program.text(), &function) {
+            let after_call = self.scope.clone();
+            self.run_program(args, input, line, span);
+            self.scope.join(&after_call);
+        }
+        let itself = prints(self.evaluator, args, input).map(|output| output.text);
+        let text: String = called.map(|output| output.text).into_iter().chain(itself).collect();
+        (!text.is_empty()).then_some(Output { text, exact: false })
+    }
+
+    fn run_program(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) {
+        let known = self.can_follow(self.scope.weight_of_places());
+        let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
+        let invocation = Invocation { words: args, input };
+        let Outcome { verdict, starts, obeys } = self.evaluator.evaluate(self, &invocation);
+        match self.parts.last_mut() {
+            // A verdict that is safe in several ways is recorded once.
+            Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
+                part.starts.extend(starts);
+                part.dirs.extend(dirs);
+                part.obeys.extend(obeys);
+            }
+            _ => {
+                self.record_part(verdict.tier, verdict.rule, span);
+                if let Some(part) = self.parts.last_mut() {
+                    part.runs = Some(Spoken::of(said_of(args)));
+                    part.starts = starts;
+                    part.dirs = dirs;
+                    part.obeys = obeys;
+                }
+            }
+        }
+        self.remember(args, line);
+    }
+
+    fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
+        self.here = span;
+        let values = self.expand_whole(&assignment.value);
+        self.here = span;
+        for value in &values {
+            self.evaluator.record_host(self, &assignment.name, value);
+            let verdict = variables::evaluate(&assignment.name, value, alone);
+            if verdict.tier > Tier::Safe {
+                // A variable that a program runs (a pager, an editor) is searched like a command line.
+                let text = value.content().unwrap_or(value.text());
+                let (found, _) = self.recording(|shell| shell.search_text(text, value.span()));
+                let ((), starts) =
+                    self.recording(|shell| shell.evaluator.record_variable(shell, &assignment.name, value));
+                let verdict = if found.tier == Tier::Destructive { found } else { verdict };
+                self.record_part(verdict.tier, verdict.rule, span);
+                if let Some(part) = self.parts.last_mut() {
+                    part.starts = starts;
+                }
+            }
+        }
+        let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
+        if assignment.partial && subscript {
+            if values.iter().any(Word::is_wild) {
+                self.mark_unknown("a subscript evaluates text that is unknown");
+            }
+            self.evaluate(values.iter().map(|value| between_brackets(value.text()).into()).collect());
+        }
+        let value = match values.as_slice() {
+            _ if subscript => Value::wild(),
+            [list] if list.text().is_list() => list_of(list),
+            values => Value::of(values),
+        };
+        let value = match self.scope.assigned(&assignment.name) {
+            Some(before) if assignment.appends && before.list && value.list => {
+                let texts = before.texts.iter().chain(&value.texts).cloned().collect();
+                Value::list(texts, before.known.max(value.known))
+            }
+            Some(before) if assignment.appends => before.then(&value),
+            None if assignment.appends => Value::inherited().then(&value),
+            Some(before) if subscript => before.or(&value),
+            // An assignment without a subscript sets the first element and keeps the others.
+            Some(before) if before.list && !value.list => before.or(&value),
+            _ => value,
+        };
+        if alone {
+            self.set(&assignment.name, value);
+        } else {
+            self.scope.insert(&assignment.name, value);
+        }
+    }
+
+    /// Follows redirections. Returns the input that they give to the command, if any.
+    pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Input> {
+        let mut input = None;
+        for redirect in redirects {
+            let here = self.here;
+            let given = match redirect.flow {
+                Flow::HereDocument(body) => {
+                    let bodies = Rc::clone(&self.bodies);
+                    let args = bodies.get(body).map(|word| self.expand_whole(word)).unwrap_or_default();
+                    Some(Input::Text(joined(&args)))
+                }
+                Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),
+                Flow::Duplicate if is_bare(&redirect.target, "-") => {
+                    Some(Input::Text(String::new())).filter(|_| redirect.descriptor == Some(0))
+                }
+                Flow::Duplicate => Some(Input::Unknown).filter(|_| redirect.descriptor == Some(0)),
+                Flow::Read | Flow::Write => {
+                    let targets = self.expand_whole(&redirect.target);
+                    targets.iter().for_each(|target| self.redirect(redirect.flow, target));
+                    let nothing =
+                        matches!(targets.as_slice(), [target] if target.is_exact() && target.text() == "/dev/null");
+                    // Only a process substitution determines the content of its file. Other words only name a file.
+                    let named =
+                        |target: Word| target.content().filter(|_| target.text() == "/dev/fd/63").map(str::to_owned);
+                    let content = targets.into_iter().find_map(named);
+                    let empty = nothing.then(String::new);
+                    (redirect.flow == Flow::Read).then(|| content.or(empty).map_or(Input::Unknown, Input::Text))
+                }
+            };
+            // Programs do not read input from other descriptors.
+            if redirect.descriptor.is_none_or(|number| number == 0) {
+                input = given.or(input);
+            }
+            self.here = here;
+        }
+        input
+    }
+
+    /// Records redirections that empty a file of the system.
+    fn empties(&mut self, redirects: &[Redirect]) {
+        for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
+            let targets = self.named(&redirect.target);
+            let lost = |target: &&Word| {
+                self.scope.places.iter().any(|place| critical_paths::is_system_file(target.text(), place))
+            };
+            if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(target.text())) {
+                self.record_part(Tier::Destructive, "a redirection empties a file of the system", target.span());
+            }
+        }
+    }
+
+    fn redirect(&mut self, flow: Flow, target: &Word) {
+        match flow {
+            Flow::Read => self.evaluator.record_redirect(self, Access::Read, target),
+            Flow::Write => self.evaluator.record_redirect(self, Access::Write, target),
+            Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => {}
+        }
+        let text = target.text();
+        let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
+        let rule = match flow {
+            _ if network => "a redirection opens a network connection",
+            Flow::Write if critical_paths::is_device(text) => {
+                self.record_part(
+                    Tier::Destructive,
+                    format!("a redirection overwrites the device `{text}`"),
+                    target.span(),
+                );
+                return;
+            }
+            Flow::Write if self.scope.places.iter().any(|place| critical_paths::is_vital(text, place)) => {
+                let rule = "a redirection overwrites what the system starts or knows its users by";
+                self.record_part(Tier::Destructive, rule, target.span());
+                return;
+            }
+            Flow::Write if critical_paths::is_program_of_the_system(text) => {
+                self.record_part(Tier::Destructive, "a redirection overwrites a program of the system", target.span());
+                return;
+            }
+            Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
+            Flow::Read if target.is_wild() && target.has_unknown() => "a redirection reads an unknown file",
+            Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
+        };
+        self.record_part(Tier::Dangerous, rule, target.span());
+    }
+}
+
+/// Returns true if a command prints nothing, so that redirecting its output empties the file.
+fn prints_nothing(args: &[Word]) -> bool {
+    match args {
+        [] => true,
+        [program] => matches!(program.text(), ":" | "true"),
+        [program, file] => program.text() == "cat" && file.text() == "/dev/null",
+        _ => false,
+    }
+}
+
+/// Returns the text between the brackets of `[index]=value`.
+fn between_brackets(text: &str) -> &str {
+    text.strip_prefix('[')
+        .and_then(|rest| rest.rsplit_once("]=").or_else(|| rest.rsplit_once("]+=")))
+        .map_or(text, |(index, _)| index)
+}
+
+fn joined(args: &[Word]) -> String {
+    args.iter().map(|arg| arg.text()).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// Returns true if a word is exactly this unquoted text.
+fn is_bare(word: &RawWord, text: &str) -> bool {
+    matches!(word.pieces.as_slice(), [Piece::Bare(bare)] if bare == text)
+}
+
+/// Returns the output of a command into a pipe: its own words, or its input.
+fn prints(evaluator: &dyn Evaluator, args: &[Word], input: &Input) -> Option<Output> {
+    let passes_on = match args {
+        [program] => matches!(program.text(), "cat" | "tee" | "sort" | "uniq" | "nl"),
+        [program, rest @ ..] => {
+            let only_options = rest.iter().all(|arg| arg.text().starts_with('-'));
+            matches!(program.text(), "tee") || (program.text() == "cat" && only_options)
+        }
+        [] => false,
+    };
+    match input {
+        Input::Text(text) if passes_on => Some(Output { text: text.clone(), exact: false }),
+        Input::Text(_) | Input::Terminal | Input::Unknown => {
+            output::printed(|name, rest| evaluator.printed(name, rest), args)
+        }
+    }
+}

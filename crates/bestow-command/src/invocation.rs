@@ -1,0 +1,170 @@
+//! The values that the interpreter and the evaluator of programs exchange.
+
+use foldhash::HashSet;
+use smol_str::SmolStr;
+
+use crate::{
+    values::{Ends, Obeys, Said, Spoken},
+    verdict::Verdict,
+    word::{Gaps, Known, Word, is_gap},
+};
+
+/// The standard input of a program.
+#[derive(Clone, Debug)]
+pub(crate) enum Input {
+    /// An input that this text does not determine.
+    Terminal,
+    /// This text, as far as it matters.
+    Text(String),
+    /// Unknown input.
+    Unknown,
+}
+
+impl Input {
+    /// Returns true if the input is empty or contains only the word that ends a session.
+    pub(crate) fn is_silent(&self) -> bool {
+        match self {
+            Input::Terminal => true,
+            Input::Text(text) => matches!(text.trim_end_matches('\n'), "" | "Q"),
+            Input::Unknown => false,
+        }
+    }
+}
+
+/// The limit of texts in words that are searched, in addition to those that certainly run.
+const MAX_TEXTS: usize = 256;
+
+/// A program that a line starts, with its words and its standard input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Invocation<'w> {
+    /// The words, beginning with the program.
+    pub(crate) words: &'w [Word],
+    pub(crate) input: &'w Input,
+}
+
+/// The effects of an invocation.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) verdict: Verdict,
+    /// Every command that it may start, beginning with itself.
+    pub(crate) starts: Vec<Spoken>,
+    /// The files that its programs obey.
+    pub(crate) obeys: Vec<Obeys>,
+}
+
+/// The limit of words that are recorded for one line. Further words count as any command.
+const MAX_WORDS: usize = 1 << 16;
+/// The recorded commands of the current part, and the state of the search for them.
+#[derive(Debug, Default)]
+pub(crate) struct Invocations {
+    recorded: Vec<Spoken>,
+    words: usize,
+    /// The texts that were already searched.
+    texts: HashSet<String>,
+    /// True inside a text or command that may not run at all. Unknown parts of it do not count.
+    is_speculating: bool,
+}
+
+impl Invocations {
+    /// Returns true inside a text or command that may not run at all.
+    pub(crate) fn is_speculating(&self) -> bool {
+        self.is_speculating
+    }
+
+    /// Starts or ends the evaluation of a text or command that may not run at all. Returns the value before.
+    pub(crate) fn set_speculating(&mut self, is_speculating: bool) -> bool {
+        std::mem::replace(&mut self.is_speculating, is_speculating)
+    }
+
+    /// Returns the recorded commands, and records into `commands` from now on.
+    pub(crate) fn replace(&mut self, commands: Vec<Spoken>) -> Vec<Spoken> {
+        std::mem::replace(&mut self.recorded, commands)
+    }
+
+    /// Returns true if the text is searched for the first time. Returns `None` if there were too many texts.
+    pub(crate) fn search_text(&mut self, text: &str) -> Option<bool> {
+        (self.texts.len() < MAX_TEXTS).then(|| self.texts.insert(text.to_owned()))
+    }
+
+    /// Records commands that were already counted.
+    pub(crate) fn extend(&mut self, spoken: Vec<Spoken>) {
+        self.recorded.extend(spoken);
+    }
+
+    /// Returns true if no further command is recorded.
+    pub(crate) fn is_full(&self) -> bool {
+        self.words > MAX_WORDS
+    }
+
+    /// Records a command.
+    pub(crate) fn push(&mut self, spoken: Spoken) {
+        if self.is_full() {
+            return;
+        }
+        self.words += spoken.words.len();
+        self.recorded.push(if self.words > MAX_WORDS { Spoken::anything() } else { spoken });
+    }
+}
+
+/// Returns true for a word whose text is known.
+pub(crate) fn is_certain(word: &Said) -> bool {
+    matches!(word, Said::Is(_) | Said::Maybe(_))
+}
+
+/// Returns what is known about these words.
+pub(crate) fn said_of(args: &[Word]) -> Vec<Said> {
+    let mut words = Vec::with_capacity(args.len());
+    for arg in args {
+        if is_plain(arg) {
+            words.push(Said::Is(arg.text().into()));
+        } else {
+            words.extend(said(arg));
+        }
+    }
+    words
+}
+
+/// Returns true if a word is exactly its text.
+pub(crate) fn is_plain(arg: &Word) -> bool {
+    arg.is_written() && !arg.is_open()
+}
+
+/// Returns true if a glob may be an extended pattern such as `@(x)`. The parentheses are already replaced by `*`.
+fn may_extend(text: &str) -> bool {
+    let doubled = text
+        .match_indices("**")
+        .any(|(at, stars)| !text.get(at + stars.len()..).is_some_and(|rest| rest.starts_with('/')));
+    doubled || ["@*", "+*", "!*", "?*"].iter().any(|sign| text.contains(sign))
+}
+
+/// Returns what is known about a word.
+pub(crate) fn said(arg: &Word) -> Vec<Said> {
+    if is_plain(arg) {
+        return vec![Said::Is(arg.text().into())];
+    }
+    let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.is_expanded() && c == '\\');
+    let special = |c: char| is_gap(c) || globs(c);
+    let (first, last) = (arg.text().find(special), arg.text().rfind(special));
+    let start: SmolStr = first.and_then(|at| arg.text().get(..at)).unwrap_or_default().into();
+    if arg.is_open() || (first.is_none() && (arg.known() == Known::Partly || arg.may_split())) {
+        return vec![Said::anything()];
+    }
+    // The end of a character class is not searched.
+    let home = arg.text().has_home() && !arg.is_pattern() && !arg.has_unknown();
+    let plain_end = !arg.text().contains(['[', '(', '\\']);
+    let end: SmolStr = last.and_then(|at| arg.text().get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
+    match first {
+        Some(_) if arg.is_pattern() && may_extend(arg.text()) => {
+            let start = start.trim_end_matches(['@', '+', '!']).into();
+            vec![Said::Many(Ends { start, end: SmolStr::default() })]
+        }
+        None if arg.known() == Known::Environment => vec![Said::One(Ends::default())],
+        None => vec![Said::Maybe(arg.text().into())],
+        // The home directory is a single word.
+        Some(_) if home => vec![Said::One(Ends { start, end })],
+        Some(_) if arg.may_split() && start.is_empty() => vec![Said::anything()],
+        Some(_) if arg.may_split() => vec![Said::One(Ends { start, end: SmolStr::default() }), Said::anything()],
+        Some(_) if arg.is_pattern() => vec![Said::Many(Ends { start, end })],
+        Some(_) => vec![Said::One(Ends { start, end })],
+    }
+}

@@ -1,0 +1,143 @@
+//! The resources that a command line names.
+
+use smol_str::SmolStr;
+
+use crate::values::{Access, Below, Named};
+
+/// The limit of uses that one line may name. The uses of a longer line are not followed.
+const MAX_NAMED: usize = 500;
+
+/// The uses that a line names, in the order in which they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedUses {
+    /// The certain uses.
+    certain: Vec<Named>,
+    /// Words that may be paths, and other uncertain uses.
+    words: Vec<Named>,
+    /// True if there are more certain uses than are kept.
+    too_many: bool,
+    /// True if there are more uncertain uses than are kept.
+    too_many_words: bool,
+    /// True if the line reads a file whose path is unknown.
+    unknown: bool,
+    /// The hosts that variables name to programs that reach the network.
+    told: Vec<SmolStr>,
+    /// True if the line may run any command, for example the content of a file that it reads.
+    runs_anything: bool,
+}
+
+impl NamedUses {
+    /// Returns all uses, certain ones first.
+    pub fn iter(&self) -> impl Iterator<Item = &Named> {
+        self.certain.iter().chain(&self.words)
+    }
+
+    /// Returns the certain uses: those that the line names to a known program.
+    pub fn certain(&self) -> &[Named] {
+        &self.certain
+    }
+
+    /// Returns true if the line names more uses than are kept.
+    pub fn is_cut(&self) -> bool {
+        self.too_many || self.too_many_words
+    }
+
+    /// Returns true if the line has more certain uses than are kept.
+    pub fn uses_too_much(&self) -> bool {
+        self.too_many
+    }
+
+    /// Returns true if the line reads a file whose path is unknown.
+    pub fn reads_what_nobody_can_tell(&self) -> bool {
+        self.unknown
+    }
+
+    /// Records that the line was not followed to its end. It may use any resource.
+    pub(crate) fn lose(&mut self) {
+        (self.too_many, self.too_many_words) = (true, true);
+    }
+
+    /// Records that more words may be run than were searched.
+    pub(crate) fn lose_words(&mut self) {
+        self.too_many_words = true;
+    }
+
+    /// Adds the uses of another line that may be meant as well. They all become uncertain.
+    pub(crate) fn join(&mut self, other: NamedUses) {
+        self.too_many_words |= other.is_cut();
+        for mut named in other.certain.into_iter().chain(other.words) {
+            if let Named::Path { certain, .. } | Named::Network { certain, .. } = &mut named {
+                *certain = false;
+            }
+            self.push(named);
+        }
+    }
+
+    /// Records a host that a variable names.
+    pub(crate) fn told_host(&mut self, host: SmolStr) {
+        if self.told.len() < MAX_NAMED {
+            self.told.push(host);
+        } else {
+            self.lose_words();
+        }
+    }
+
+    /// Records that the line may run any command, including the content of a file that it reads.
+    pub(crate) fn run_anything(&mut self) {
+        self.runs_anything = true;
+    }
+
+    /// Returns the uses of a line that was followed to its end. Hosts of variables become uses if the line reaches the
+    /// network. Files that it reads become programs if it may run any command.
+    pub(crate) fn settled(mut self) -> NamedUses {
+        let reaches = |one: &&Named| matches!(one, Named::Network { .. });
+        if self.iter().any(|one| reaches(&one)) {
+            let told = std::mem::take(&mut self.told);
+            told.into_iter().for_each(|host| self.push(Named::Network { host: Some(host), certain: false }));
+        }
+        if self.runs_anything {
+            let read = |one: &Named| match one {
+                Named::Path { access: Access::Read, text, pattern, below: Below::Nothing, certain: true } => {
+                    Some(Named::Program { text: text.clone(), pattern: pattern.clone() })
+                }
+                Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
+            };
+            let read: Vec<_> = self.certain.iter().filter_map(read).collect();
+            read.into_iter().for_each(|program| self.push(program));
+        }
+        self
+    }
+
+    /// Returns true if no further uncertain use is kept.
+    pub(crate) fn has_enough_words(&self) -> bool {
+        self.too_many_words
+    }
+
+    /// Returns true if no further use is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.too_many && self.too_many_words
+    }
+
+    pub(crate) fn reads_unknown(&mut self) {
+        self.unknown = true;
+    }
+
+    pub(crate) fn push(&mut self, new: Named) {
+        let is_word = match &new {
+            Named::Path { certain, .. } | Named::Network { certain, .. } => !certain,
+            Named::Program { .. } => true,
+        };
+        let (all, too_many) = match is_word {
+            true => (&mut self.words, &mut self.too_many_words),
+            false => (&mut self.certain, &mut self.too_many),
+        };
+        if *too_many || all.contains(&new) {
+            return;
+        }
+        if all.len() < MAX_NAMED {
+            all.push(new);
+        } else {
+            *too_many = true;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Words as operands that may be paths.
+
+use smol_str::SmolStr;
+
+use crate::{
+    values::{Access, Below},
+    word::{Gaps, Known, Word},
+};
+
+/// One word of a command as a path, before the directory of the line is put in front of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub(crate) access: Access,
+    pub(crate) text: SmolStr,
+    pub(crate) pattern: Option<SmolStr>,
+    pub(crate) below: Below,
+    pub(crate) certain: bool,
+}
+
+impl Operand {
+    /// Creates an operand for a path that a program certainly uses in this way.
+    pub(crate) fn certain(access: Access, text: impl Into<SmolStr>, below: Below) -> Operand {
+        Operand { access, text: text.into(), pattern: None, below, certain: true }
+    }
+}
+
+/// Returns the word as a path that a program certainly uses in this way.
+pub(crate) fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> {
+    if let Some(text) = exact(arg) {
+        return Some(Operand::certain(access, text, below));
+    }
+    // The value of a variable is a pattern if the variable was set to a pattern.
+    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().has_gap();
+    let is_pattern = arg.is_pattern() || is_held;
+    let (above, pattern) = is_pattern.then(|| around_pattern(arg.text()))??;
+    Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
+}
+
+/// Splits a pattern into the directory before its first pattern character, and the pattern after this directory.
+fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
+    let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
+    let before = text.find(signs).and_then(|at| text.get(..at))?;
+    if before.has_unknown() {
+        return None;
+    }
+    let (above, rest) = match before.rfind('/') {
+        Some(0) => ("/", text.get(1..)),
+        Some(at) => (before.get(..at)?, text.get(at + 1..)),
+        None => (".", Some(text)),
+    };
+    Some((above.into(), rest?.into()))
+}
+
+/// Returns the word if every character is known. It may start with the home directory.
+pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
+    let home = arg.known() == Known::Environment && arg.text().after_home().is_some();
+    let inner = arg.text().after_home().unwrap_or(arg.text());
+    // A word without a blank is still one word after splitting.
+    let is_one = !arg.may_split() || !arg.text().is_empty() && !inner.contains(char::is_whitespace);
+    // The working directory of the shell is part of the environment. It is known as `.`.
+    let here = arg.known() == Known::Environment && (arg.text() == "." || arg.text().starts_with("./"));
+    let whole = (arg.known() == Known::Fully || home || here)
+        && !arg.is_pattern()
+        && is_one
+        && !arg.is_open()
+        && !inner.has_gap();
+    whole.then(|| arg.text().into())
+}
+
+/// Returns the word as an operand that may be a path. A pattern stays a pattern.
+pub(crate) fn word(arg: &Word, access: Access) -> Option<Operand> {
+    let operand = path(arg, access, Below::Nothing)?;
+    Some(Operand { certain: false, ..operand })
+}
+
+/// Returns true if the word may be a path that is unknown.
+pub(crate) fn is_unknown_path(arg: &Word) -> bool {
+    let is_option = arg.text().starts_with('-') && !arg.is_open();
+    !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
+}
+
+/// Returns true for a process substitution, which is a pipe.
+pub(crate) fn is_pipe(arg: &Word) -> bool {
+    arg.text().contains("/dev/fd/63")
+}
+
+/// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
+/// `@`.
+pub(crate) fn words(arg: &Word, access: Access) -> Vec<Operand> {
+    let Some(whole) = word(arg, access) else { return Vec::new() };
+    if whole.pattern.is_some() {
+        return vec![whole];
+    }
+    if !whole.text.starts_with('-') && !whole.text.contains(['=', '@']) {
+        return vec![whole];
+    }
+    let text = whole.text.clone();
+    let part = |text: &str| Operand { text: text.into(), ..whole.clone() };
+    let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
+    let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
+    let behind_at = [value.unwrap_or(&text), &text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
+    let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
+    let parts: Vec<_> = parts.filter(|text| !text.is_empty()).map(part).collect();
+    let itself = (!text.starts_with('-')).then(|| whole.clone());
+    itself.into_iter().chain(parts).collect()
+}

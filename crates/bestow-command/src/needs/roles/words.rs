@@ -1,0 +1,257 @@
+//! The options and operands of a program that uses files.
+
+use crate::{needs::operand::path, options::is_listed};
+use smol_str::{SmolStr, format_smolstr};
+
+use crate::{
+    needs::operand::{Operand, exact},
+    programs,
+    values::{Access, Below, base_name},
+    word::Word,
+};
+
+/// Options that are complete although they are prefixes of other options.
+const WHOLE: &[&str] = &["--backup", "--compress", "--delete", "--head", "--netrc", "--partial"];
+
+/// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
+pub(super) fn is_directory(option: &str, names: &str) -> bool {
+    names.split(' ').any(|name| name.ends_with("-dir") && (name == option || is_short_for(option, name)))
+}
+
+/// Returns true if the option is one of `names` or a prefix of one.
+pub(super) fn is_short_for(option: &str, names: &str) -> bool {
+    option.len() > 2 && option.starts_with("--") && names.split(' ').any(|name| name.starts_with(option))
+}
+
+pub(super) fn everything_if(all: bool) -> Below {
+    if all { Below::Everything } else { Below::Nothing }
+}
+
+/// The operands and options of a command line.
+pub(super) struct Words<'a> {
+    pub(super) operands: Vec<&'a Word>,
+    pub(super) options: Vec<Given<'a>>,
+}
+
+/// The value of an option: a separate word or the end of one.
+pub(super) enum Text<'a> {
+    Word(&'a Word),
+    End(Box<Word>),
+}
+
+/// An option and its value, if it has one.
+pub(super) struct Given<'a> {
+    pub(super) name: SmolStr,
+    pub(super) value: Option<Text<'a>>,
+}
+
+impl Text<'_> {
+    /// Creates a value from the text after the option name in the same word.
+    pub(super) fn end(word: &Word, text: &str) -> Self {
+        Text::End(Box::new(word.with_text(text)))
+    }
+
+    pub(super) fn arg(&self) -> &Word {
+        match self {
+            Text::Word(arg) => arg,
+            Text::End(arg) => arg,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<SmolStr> {
+        exact(self.arg())
+    }
+
+    pub(super) fn path(&self, access: Access) -> Option<Operand> {
+        path(self.arg(), access, Below::Nothing)
+    }
+}
+
+/// Returns true if the option is one of `names`, or an abbreviated long option among them.
+fn means(option: &str, names: &str) -> bool {
+    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names)
+}
+
+impl<'a> Words<'a> {
+    /// Parses words into operands and options. `values` lists the options that take a value.
+    pub(super) fn read(rest: &'a [Word], values: &str) -> Words<'a> {
+        let mut words = Words { operands: Vec::new(), options: Vec::new() };
+        let takes = |name: &str| is_listed(values, name);
+        let mut args = rest.iter();
+        while let Some(arg) = args.next() {
+            let text = arg.text();
+            if text == "--" {
+                words.operands.extend(args);
+                break;
+            }
+            if !text.starts_with('-') || text == "-" {
+                words.operands.push(arg);
+                continue;
+            }
+            match text.split_once('=').filter(|_| text.starts_with("--")) {
+                Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
+                None if takes(text) => words.give(text, args.next().map(Text::Word)),
+                // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
+                // operand.
+                None if means(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
+                None if text.starts_with("--") => words.give(text, None),
+                None => words.read_letters(arg, &takes, &mut args),
+            }
+        }
+        words
+    }
+
+    pub(super) fn give(&mut self, name: &str, value: Option<Text<'a>>) {
+        self.options.push(Given { name: name.into(), value });
+    }
+
+    /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
+    /// value.
+    pub(super) fn read_letters(
+        &mut self,
+        arg: &'a Word,
+        takes: &impl Fn(&str) -> bool,
+        args: &mut impl Iterator<Item = &'a Word>,
+    ) {
+        let text = arg.text();
+        let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
+        let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
+        if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
+            self.give(flags, None);
+        }
+        let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
+        let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::end(arg, rest)));
+        self.give(&format!("-{letter}"), value);
+    }
+
+    pub(super) fn has(&self, names: &str) -> bool {
+        self.options.iter().any(|given| means(&given.name, names))
+    }
+
+    /// Returns the files that options of `name` read and write.
+    pub(super) fn files_of(&self, name: &str) -> Vec<Operand> {
+        let Some(files) = programs::find(name).and_then(|program| program.files) else { return Vec::new() };
+        let named = |names: &'static str, access| {
+            let given = self.options.iter().filter(move |given| means(&given.name, names));
+            // A directory is used with the files inside it.
+            let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
+            given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
+        };
+        named(files.writes, Access::Write).chain(named(files.reads, Access::Read)).collect()
+    }
+
+    /// Returns true if the program also reads the targets of links below its operands.
+    pub(super) fn follows(&self, name: &str) -> bool {
+        match name {
+            "rg" => self.has("-L --follow") || self.has_letter('L'),
+            "ag" | "ack" => self.has("-f --follow") || self.has_letter('f'),
+            "tar" | "bsdtar" => self.has("--dereference") || self.has_letter('h'),
+            "rsync" => {
+                self.has_letter('L')
+                    || self.has_letter('k')
+                    || self.has("--copy-links --copy-dirlinks --copy-unsafe-links")
+            }
+            "cp" => self.has_letter('L') || self.has("--dereference"),
+            name if name.ends_with("grep") => self.has_letter('R') || self.has("--dereference-recursive"),
+            _ => false,
+        }
+    }
+
+    /// Returns true if one of the joined short options is this letter.
+    pub(super) fn has_letter(&self, letter: char) -> bool {
+        self.options.iter().any(|given| !given.name.starts_with("--") && given.name.contains(letter))
+    }
+
+    pub(super) fn values_of(&self, names: &str) -> impl Iterator<Item = &Text<'a>> {
+        let given = self.options.iter().filter(move |given| means(&given.name, names));
+        given.filter_map(|given| given.value.as_ref())
+    }
+
+    pub(super) fn is_recursive(&self) -> bool {
+        self.has_letter('r') || self.has_letter('R') || self.has_long("--recursive")
+    }
+
+    /// Returns true if one of these long options is given, perhaps abbreviated.
+    pub(super) fn has_long(&self, names: &str) -> bool {
+        self.options.iter().any(|given| is_short_for(&given.name, names))
+    }
+
+    /// Returns true if an option of `grep` requests to read directories with everything below them.
+    pub(super) fn recurses_into_directories(&self) -> bool {
+        let recurses = |value: &Option<Text<'a>>| {
+            value.as_ref().and_then(Text::text).is_none_or(|how| "recurse".starts_with(how.as_str()))
+        };
+        let mut options = self.options.iter();
+        options.any(|given| match given.name.as_str() {
+            "-d" => recurses(&given.value),
+            name if is_short_for(name, "--directories") => recurses(&given.value),
+            name => is_short_for(name, "--dereference-recursive"),
+        })
+    }
+
+    pub(super) fn named(&self, access: Access, below: Below) -> Vec<Operand> {
+        self.operands.iter().filter_map(|arg| path(arg, access, below)).collect()
+    }
+}
+
+/// Uses all operands except the last with `access`. Writes the last operand, or the directory that an option names.
+pub(super) fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
+    let directory: Vec<_> = words.values_of("-t --target-directory").filter_map(Text::text).collect();
+    if name == "install" && (words.has_letter('d') || words.has("--directory")) {
+        return words.named(Access::Write, Below::Nothing);
+    }
+    let (last, sources) = match words.operands.split_last() {
+        Some((last, sources)) if directory.is_empty() => (Some(last), sources),
+        _ => (None, words.operands.as_slice()),
+    };
+    let all = access == Access::Write || words.is_recursive() || words.has_letter('a') || words.has("--archive");
+    let read = everything_if(all).followed_if(words.follows(name));
+    let all = everything_if(all);
+    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, read)).collect();
+    // A hard link makes the file writable under another name.
+    let links = match name {
+        "ln" => !words.has_letter('s') && !words.has("--symbolic"),
+        "cp" => words.has_letter('l') || words.has("--link"),
+        _ => false,
+    };
+    if links {
+        let linked = if sources.is_empty() { words.operands.as_slice() } else { sources };
+        named.extend(linked.iter().filter_map(|arg| path(arg, Access::Write, all)));
+    }
+    // A single operand of `ln` is the target of a link in the working directory.
+    let into: Vec<SmolStr> = match last {
+        Some(last) if sources.is_empty() => {
+            named.extend(path(last, Access::Read, Below::Nothing));
+            vec![".".into()]
+        }
+        Some(last) => exact(last).into_iter().collect(),
+        None => directory.clone(),
+    };
+    // The written files have the names of the files in a source, or unknown names.
+    let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
+    let is_open = |source: &&&Word| match exact(source) {
+        Some(text) if name == "rsync" => text.ends_with('/') || base_name(&text) == ".",
+        Some(text) => matches!(base_name(&text), "." | ".."),
+        None => true,
+    };
+    let is_open = all == Below::Everything && is_whole || sources.iter().any(|source| is_open(&source));
+    let is_directory = |into: &str| !directory.is_empty() || sources.len() != 1 || into.ends_with(['/', '.']);
+    for into in &into {
+        // If the target is a directory, the file is written inside it. The type of the target is not known yet.
+        let inside = sources.iter().filter(|_| !is_whole).filter_map(|source| {
+            let source = exact(source)?;
+            Some(format_smolstr!("{into}/{}", base_name(source.trim_end_matches('/'))))
+        });
+        let certain = is_directory(into);
+        named.extend(inside.map(|text| Operand { certain, ..Operand::certain(Access::Write, text, all) }));
+        if is_open {
+            named.push(Operand::certain(Access::Write, into.clone(), Below::Everything));
+        } else if !certain || is_whole {
+            named.push(Operand::certain(Access::Write, into.clone(), Below::Nothing));
+        }
+    }
+    if let Some(last) = last.filter(|last| exact(last).is_none()) {
+        named.extend(path(last, Access::Write, Below::Names));
+    }
+    named
+}

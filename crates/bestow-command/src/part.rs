@@ -1,0 +1,68 @@
+//! The parts of a command line.
+
+use serde::Serialize;
+
+use crate::{
+    span::Span,
+    tier::Tier,
+    values::{Obeys, Spoken, StartDir},
+};
+
+/// One thing that the command line does, with its tier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// The tier of this part alone.
+    pub tier: Tier,
+    /// The text of the part as it was written, cut short if it is long. An agent may have written it: display it
+    /// through [`Escaped`](crate::values::Escaped).
+    pub command: String,
+    /// The rule that decided the tier.
+    pub rule: String,
+    /// The position of the part in the command line.
+    pub span: Span,
+    /// The invocation of the program as it is written.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub runs: Option<Spoken>,
+    /// Every command that may run because of this part.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub starts: Vec<Spoken>,
+    /// The directories in which the part may run, as far as the text shows them.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub dirs: Vec<StartDir>,
+    /// The files that the programs of this part obey.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub obeys: Vec<Obeys>,
+}
+
+/// The longest command text of a part, in bytes. A person reads the beginning; the span locates the rest.
+pub(crate) const MAX_SHOWN_BYTES: usize = 200;
+
+impl Part {
+    pub(crate) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
+        let text = text.get(span.start..span.end).unwrap_or(text);
+        let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let command = text.get(..end).unwrap_or_default().to_owned();
+        Part {
+            tier,
+            command,
+            rule: rule.into(),
+            span,
+            runs: None,
+            starts: Vec::new(),
+            dirs: vec![StartDir::Own],
+            obeys: Vec::new(),
+        }
+    }
+}
+
+impl Part {
+    /// Returns true if the part has this tier, rule and position.
+    pub(crate) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
+        self.tier == tier && self.rule == rule && self.span == span
+    }
+}

@@ -1,0 +1,184 @@
+//! Predicates on addresses and requests: the words must only fetch.
+
+use smol_str::SmolStr;
+
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::{Fragment, Gaps, Word},
+};
+
+/// Accepts addresses that `curl` only fetches.
+pub(crate) fn curl_addresses(options: &Options<'_>) -> Answer {
+    for (name, value) in &options.given {
+        let value = value.as_deref().unwrap_or_default();
+        let sends_file = matches!(name.as_str(), "-H" | "--header" | "-w" | "--write-out") && value.starts_with('@');
+        let writes_file = matches!(name.as_str(), "-w" | "--write-out") && value.contains("%output");
+        let overrides = name.ends_with("header") || name == "-H";
+        if overrides && value.to_ascii_lowercase().contains("method") {
+            return Err("a header asks for another method".into());
+        }
+        let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
+        if sends_file || writes_file || reads_cookies {
+            return Err(format!("the value of {name} names a file"));
+        }
+        if name == "--url" && (!is_fetched(value) || value.starts_with('@')) {
+            return Err("an address that is more than fetched".into());
+        }
+    }
+    addresses(options)
+}
+
+fn addresses(options: &Options<'_>) -> Answer {
+    // A single variable as the address hides the scheme and the host.
+    match options
+        .operands
+        .iter()
+        .find(|operand| !is_fetched(operand.text()) || operand.text().fragments().eq([Fragment::Unknown]))
+    {
+        Some(_) => Err("an address that is more than fetched".into()),
+        None => Ok(()),
+    }
+}
+
+/// Accepts addresses for `wget`, which names the file after the address. A hidden or sensitive file name is refused,
+/// because programs may obey such a file.
+pub(crate) fn wget_addresses(options: &Options<'_>) -> Answer {
+    let is_hidden = |address: &str| {
+        address.rsplit('/').next().is_some_and(|name| {
+            name.starts_with('.') || crate::tool::is_sensitive(name) || crate::tool::is_guarded(name)
+        })
+    };
+    let hidden = |operand: &&Word| {
+        let text = decoded(operand.text());
+        let path = text.split(['#', '?']).next().unwrap_or_default();
+        let pattern =
+            text.get(..3).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ftp")) && text.contains(['*', '?', '[']);
+        pattern || is_hidden(operand.text()) || is_hidden(&text) || is_hidden(path)
+    };
+    if options.operands.iter().any(hidden) {
+        return Err("it saves a file that programs may obey".into());
+    }
+    addresses(options)
+}
+
+/// Decodes `%2e` and similar escapes of an address.
+fn decoded(address: &str) -> String {
+    let mut parts = address.split('%');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.zip(part.get(2..)) {
+            Some((byte, rest)) => text.extend([char::from(byte).to_string().as_str(), rest]),
+            None => text.extend(["%", part]),
+        }
+    }
+    text
+}
+
+/// Returns true for plain web addresses. The service for a machine's credentials is refused in every spelling.
+fn is_fetched(address: &str) -> bool {
+    let lower = address.to_ascii_lowercase();
+    let (scheme, rest) = lower.split_once("://").unwrap_or(("http", lower.as_str()));
+    let metadata = ["169.254.", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "::ffff:"];
+    matches!(scheme, "http" | "https" | "ftp" | "ftps")
+        && !metadata.iter().any(|host| rest.contains(host))
+        && !is_odd_number(rest)
+}
+
+/// Returns true for a numeric host that is not a plain IPv4 address: `0x7f.1`, `2852039166`.
+fn is_odd_number(address: &str) -> bool {
+    let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let number = last.starts_with(|c: char| c.is_ascii_digit())
+        && last.trim_start_matches("0x").bytes().all(|byte| byte.is_ascii_hexdigit());
+    number && host.parse::<std::net::Ipv4Addr>().is_err()
+}
+
+/// Accepts `gh api` requests that only read. Its default method is GET.
+pub(crate) fn api_request(options: &Options<'_>) -> Answer {
+    if options.operands.iter().any(|operand| operand.text().contains("graphql")) {
+        return Err("a query may change something".into());
+    }
+    // A field changes the default method to one that writes.
+    if options.has("-f --raw-field") && !matches!(options.value("-X --method"), Some("GET" | "get" | "HEAD")) {
+        return Err("a field that is written".into());
+    }
+    let header = |(name, value): &(SmolStr, Option<SmolStr>)| {
+        matches!(name.as_str(), "-H" | "--header")
+            && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
+    };
+    if options.given.iter().any(header) {
+        return Err("a header asks for another method".into());
+    }
+    Ok(())
+}
+
+/// Refuses a file of names. `dig` takes `+option` and `@server` among its operands.
+pub(crate) fn dig_words(options: &Options<'_>) -> Answer {
+    let file = options.operands.iter().any(|operand| operand.text().starts_with('+') && operand.text().contains('/'));
+    if file { Err("an option that names a file".into()) } else { Ok(()) }
+}
+
+/// Accepts a request that sends no data. Every word after the address must be a query parameter or a header.
+pub(crate) fn http_request(options: &Options<'_>) -> Answer {
+    let words: Vec<&str> = options.operands.iter().map(|arg| arg.text()).collect();
+    let sent = match words.as_slice() {
+        [] => return Err("an address is missing".into()),
+        [method, _, rest @ ..] if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            if !matches!(*method, "GET" | "HEAD" | "OPTIONS") {
+                return Err("a method that changes something".into());
+            }
+            rest
+        }
+        [_, rest @ ..] => rest,
+    };
+    if sent.iter().all(|word| is_question(word)) { Ok(()) } else { Err("it sends data".into()) }
+}
+
+/// Returns true for `name==value` and `name:value`. The first sign in the word decides the type, and `@` reads a file.
+fn is_question(word: &str) -> bool {
+    let Some(at) = word.find(['=', ':', '@', ';', '\\', '[']) else { return false };
+    let behind = word.get(at..).unwrap_or_default();
+    let value = behind.strip_prefix("==").or_else(|| behind.strip_prefix(':').filter(|rest| !rest.starts_with('=')));
+    value.is_some_and(|value| !value.starts_with(['@', '=', ':']))
+}
+
+/// Refuses an address, because the program would contact it.
+pub(crate) fn local_repository(options: &Options<'_>) -> Answer {
+    let local = |word: &&Word| !word.text().contains("://") && !word.has_output();
+    when(options.operands.iter().all(local), "an address that is asked")
+}
+
+/// Refuses manifests from an address, which `kubectl` would fetch.
+pub(crate) fn local_manifests(options: &Options<'_>) -> Answer {
+    let named = |(name, value): &(SmolStr, Option<SmolStr>)| {
+        matches!(name.as_str(), "-f" | "--filename" | "-k")
+            && value.as_ref().is_none_or(|value| value.contains("://") || value.starts_optional())
+    };
+    if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }
+}
+
+/// Accepts a chart in a local directory with values in local files, so that `helm` fetches nothing.
+pub(crate) fn local_chart(options: &Options<'_>) -> Answer {
+    let fetched = options.values.iter().any(|value| value.text().contains("://"));
+    match options.operands.last() {
+        Some(chart) if chart.is_exact() && chart.text().starts_with(['.', '/']) && !fetched => Ok(()),
+        _ => Err("a chart that is fetched".into()),
+    }
+}
+
+/// Returns true if the words query modules: by an option, or by names that contain a host or a version.
+pub(crate) fn go_modules(rest: &[Word]) -> bool {
+    let option = |text: &str| matches!(text.trim_start_matches('-'), "m" | "u" | "versions" | "retracted");
+    let comes_from = |text: &str| text.split_once('/').is_some_and(|(host, _)| host.trim_matches('.').contains('.'));
+    let asks = |text: &str| (text.starts_with('-') && option(text)) || comes_from(text) || text.contains('@');
+    rest.iter().any(|word| asks(word.text()))
+}
+
+/// Refuses `pip list -f address`, which searches for packages at the address.
+pub(crate) fn pip_links(options: &Options<'_>) -> Answer {
+    let link = options.operands.iter().any(|operand| operand.text().contains(':') || operand.is_wild());
+    if link && options.has("-f") { Err("it looks for packages at an address".into()) } else { Ok(()) }
+}

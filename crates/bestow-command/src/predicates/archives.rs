@@ -1,0 +1,93 @@
+//! Predicates on archives and documents: the words must only list or print.
+
+use crate::{
+    options::Options,
+    predicates::Answer,
+    word::{Gaps, Word},
+};
+
+/// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
+pub(crate) fn image_files(options: &Options<'_>) -> Answer {
+    let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
+    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.has_unknown());
+    if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
+}
+
+pub(crate) fn archive_listing(options: &Options<'_>) -> Answer {
+    let remote = options.values.iter().any(|value| may_be_remote(value));
+    if options.has("-t --list -tf -tvf -tzf -tzvf -tjf") && !remote {
+        Ok(())
+    } else {
+        Err("it does not only list".into())
+    }
+}
+
+/// Returns true for an option after the old bundle of letters that only selects members.
+fn chooses(word: &str) -> bool {
+    matches!(word, "--wildcards" | "--no-wildcards" | "--no-anchored" | "--anchored")
+        || ["--exclude=", "--strip-components="].iter().any(|start| word.starts_with(start))
+}
+
+/// Returns true for a word that may be `host:file`, which a remote shell would fetch. An unknown word counts unless it
+/// starts with `/` or `.`.
+fn may_be_remote(word: &Word) -> bool {
+    let local = word.text().starts_with(['/', '.']);
+    word.text().contains(':') || (word.is_wild() && !local)
+}
+
+/// Accepts a listing in the old style of `tar`, where the first word is a bundle of letters without a dash.
+pub(crate) fn tar_letters(rest: &[Word]) -> Answer {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && (letters.text().contains('t') || (letters.text().contains('x') && letters.text().contains('O')))
+                && letters.text().bytes().all(|letter| b"tvzjJfaxO".contains(&letter))
+                && !rest.iter().any(|word| {
+                    (word.text().starts_with('-') && !chooses(word.text()))
+                        || may_be_remote(word)
+                        || word.may_be_option()
+                }) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}
+
+/// Requires `-` after the document. Without it, the program writes a file next to the document.
+pub(crate) fn text_of_document(options: &Options<'_>) -> Answer {
+    match options.operands.as_slice() {
+        [_, target] if target.is_written() && target.text() == "-" => Ok(()),
+        _ => Err("it writes a file".into()),
+    }
+}
+
+/// Accepts `ar t archive members`.
+pub(crate) fn ar_letters(rest: &[Word]) -> Answer {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && letters.text().trim_start_matches('-').starts_with('t')
+                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvO".contains(&letter))
+                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}
+
+/// Accepts `jar tf archive members`.
+pub(crate) fn jar_letters(rest: &[Word]) -> Answer {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && letters.text().trim_start_matches('-').starts_with('t')
+                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvf".contains(&letter))
+                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}

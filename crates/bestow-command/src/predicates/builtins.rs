@@ -1,0 +1,122 @@
+//! Predicates on the words of builtins of the shell.
+
+use crate::{options::Options, predicates::Answer, word::Word};
+
+/// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
+pub(crate) fn set_options(rest: &[Word]) -> Answer {
+    const NAMED: &[&str] = &["errexit", "nounset", "pipefail", "xtrace", "noclobber", "noglob", "verbose", "posix"];
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let letters = word.text().strip_prefix(['-', '+']);
+        match letters {
+            _ if word.text() == "--" => return Ok(()),
+            Some(letters)
+                if word.is_exact()
+                    && !letters.is_empty()
+                    && letters.bytes().all(|letter| b"euxvfCEo".contains(&letter)) =>
+            {
+                if letters.contains('o') && !words.next().is_some_and(|name| NAMED.contains(&name.text())) {
+                    return Err("an option that is not on the list".into());
+                }
+            }
+            _ => return Err("an option that is not on the list".into()),
+        }
+    }
+    if rest.is_empty() { Err("it prints every variable and function".into()) } else { Ok(()) }
+}
+
+pub(crate) fn read_variables(options: &Options<'_>) -> Answer {
+    let list = options.value("-a").is_none_or(crate::syntax::is_name);
+    if list { variable_names(options) } else { Err("a name that may be evaluated".into()) }
+}
+
+/// Accepts harmless exports. An exported variable reaches every later program.
+pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
+    for operand in &options.operands {
+        let Some((name, value)) = operand.text().split_once('=') else { continue };
+        let value = operand.with_text(value);
+        if crate::interpreter::is_evaluation_trap(value.text()) {
+            return Err("a value that arithmetic would run".into());
+        }
+        let verdict = crate::variables::evaluate(name, &value, false);
+        if verdict.tier > crate::tier::Tier::Safe {
+            return Err(verdict.rule.into_owned());
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn numbers(options: &Options<'_>) -> Answer {
+    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit());
+    if options.operands.iter().all(number) { Ok(()) } else { Err("an operand that is not a number".into()) }
+}
+
+pub(crate) fn arithmetic(rest: &[Word]) -> Answer {
+    let plain = |word: &Word| word.is_exact() && !word.text().contains(['[', '$', '`']);
+    if rest.iter().all(plain) { Ok(()) } else { Err("an expression that may be evaluated twice".into()) }
+}
+
+/// Accepts plain variable names, because the shell may evaluate other operands.
+pub(crate) fn variable_names(options: &Options<'_>) -> Answer {
+    let name = |operand: &&Word| operand.is_exact() && crate::syntax::is_name(operand.text());
+    if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
+}
+
+/// Accepts harmless assignments. `export name=value` is evaluated like the assignment before a command.
+pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
+    for operand in &options.operands {
+        let (name, value) = operand.text().split_once('=').unwrap_or((operand.text(), ""));
+        let value = operand.with_text(value);
+        if !crate::syntax::is_name(name) || operand.text().contains('[') {
+            return Err("a name that may be evaluated".into());
+        }
+        // The shell parses a list again if it was written as a text.
+        let list = value.text().starts_with('(') || (options.has("-a -A") && value.starts_unknown());
+        if list {
+            return Err("a list that is evaluated".into());
+        }
+        if operand.text().contains('=') {
+            let alone = !options.has("-x");
+            let verdict = crate::variables::evaluate(name, &value, alone);
+            if verdict.tier > crate::tier::Tier::Safe {
+                return Err(verdict.rule.into_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
+pub(crate) fn no_evaluation(rest: &[Word]) -> Answer {
+    let traps = rest.iter().any(|word| crate::interpreter::is_evaluation_trap(word.text()));
+    let evaluates = |word: &&Word| matches!(word.text(), "-v" | "-R");
+    let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));
+    if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
+}
+
+/// Refuses operands that may become several words, because these may be `-v name`.
+pub(crate) fn test_words(rest: &[Word]) -> Answer {
+    no_evaluation(rest)?;
+    let several = rest.iter().any(|word| word.is_wild() && (word.may_split() || word.is_open()));
+    if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
+}
+
+/// Refuses `printf -v name`, which sets a variable and evaluates its name.
+pub(crate) fn printf_words(rest: &[Word]) -> Answer {
+    no_evaluation(rest)?;
+    let first = rest.first();
+    let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
+    if option { Err("`printf -v` sets a variable".into()) } else { Ok(()) }
+}
+
+/// Accepts only signal 0, or a list of signals.
+pub(crate) fn kill_words(rest: &[Word]) -> Answer {
+    match rest.first().map(Word::text) {
+        // A later option may name another signal.
+        Some("-0") if rest.iter().skip(1).any(|word| word.text().starts_with('-') || word.may_be_option()) => {
+            Err("it may send a signal".into())
+        }
+        Some("-0" | "-l" | "-L") => Ok(()),
+        _ => Err("it sends a signal".into()),
+    }
+}

@@ -1,0 +1,308 @@
+//! Predicates on the words of the clients of clouds.
+
+use crate::{predicates::Answer, word::Word};
+
+/// Options before a verb whose value is the next word.
+const VALUED: &[&str] = &[
+    "--profile",
+    "--region",
+    "--output",
+    "-o",
+    "--query",
+    "--format",
+    "--project",
+    "--account",
+    "--zone",
+    "--filter",
+    "--subscription",
+    "--resource-group",
+    "-g",
+    "--configuration",
+    "--verbosity",
+    "--color",
+];
+
+/// The limit of groups, verbs and operands. Real commands have fewer.
+const MAX_VERBS: usize = 64;
+
+/// Returns the words that are neither options nor their values. Every option before the verb must be known: an unknown
+/// option without a value would otherwise hide the verb.
+fn verbs<'a>(rest: &'a [Word], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
+    let mut words = Vec::new();
+    let mut rest = rest.iter().peekable();
+    while let Some(word) = rest.next() {
+        if word.may_be_option() || (!has_verb(&words) && !word.is_exact()) {
+            return Err("an expansion may turn into an option".into());
+        }
+        let text = word.text();
+        if words.len() > MAX_VERBS {
+            return Err("more words than are read".into());
+        }
+        if !text.starts_with('-') {
+            words.push(text);
+            continue;
+        }
+        if text.contains('=') || bare.contains(&text) {
+            continue;
+        }
+        if !VALUED.contains(&text) && !has_verb(&words) {
+            return Err("an option in front of the verb is not on the list".into());
+        }
+        if rest.peek().is_some_and(|next| !next.text().starts_with('-')) {
+            rest.next();
+        }
+    }
+    Ok(words)
+}
+
+/// Refuses options that redirect a request, run a program, or read options from a file, including their abbreviations.
+/// Also refuses values from a file or an address.
+fn no_option(rest: &[Word], names: &[&str]) -> Answer {
+    let named = |word: &Word| {
+        let option = word.text().split('=').next().unwrap_or_default();
+        option.len() > 3 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
+    };
+    let from_elsewhere = |word: &Word| {
+        let value = word.text().split_once('=').filter(|_| word.text().starts_with('-')).map_or(word.text(), |it| it.1);
+        value.starts_with('@')
+            || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text().contains(start))
+    };
+    // The values of a query may be in a JSON file next to the project. Files elsewhere must not be sent.
+    let beside = |word: &Word| {
+        let path = word.text().strip_prefix("file://").unwrap_or("/");
+        let elsewhere = path.starts_with(['/', '~', '.']) || path.contains("..") || path.contains("/.");
+        let secret = ["cred", "secret", "key", "token", "pass", "account"].iter().any(|name| path.contains(name));
+        word.is_exact() && !elsewhere && !secret && path.ends_with(".json")
+    };
+    match rest.iter().find(|word| named(word) || (from_elsewhere(word) && !beside(word))) {
+        Some(_) => Err("an option that is not on the list".into()),
+        None => Ok(()),
+    }
+}
+
+const SECRET_WORDS: &[&str] = &[
+    "secret",
+    "password",
+    "token",
+    "credential",
+    "private-key",
+    "ssh-key",
+    "access-key",
+    "parameter",
+    "connection-string",
+    "login",
+    "keys",
+    "print-",
+];
+
+fn is_secret(words: &[&str]) -> bool {
+    words.iter().take(5).any(|word| SECRET_WORDS.iter().any(|secret| word.contains(secret)))
+}
+
+pub(crate) fn aws_words(rest: &[Word]) -> Answer {
+    no_option(
+        rest,
+        &[
+            "--endpoint-url",
+            "--cli-input-json",
+            "--cli-input-yaml",
+            "--ca-bundle",
+            "--cli-binary-format",
+            "--generate-cli-skeleton",
+            "--outfile",
+            "--cli-auto-prompt",
+            "--save-as",
+        ],
+    )?;
+    let words = verbs(
+        rest,
+        &[
+            "--no-cli-pager",
+            "--debug",
+            "--no-paginate",
+            "--recursive",
+            "--human-readable",
+            "--summarize",
+            "--no-verify-ssl",
+            "--no-sign-request",
+            "--follow",
+        ],
+        |words| words.len() >= 2,
+    )?;
+    match words.as_slice() {
+        ["help"] | ["s3", "ls", ..] => Ok(()),
+        ["sts", "get-caller-identity", ..] | ["configure", "list" | "list-profiles", ..] | ["logs", "tail", ..] => {
+            Ok(())
+        }
+        [service, verb, rest @ ..] => {
+            let reads =
+                ["describe-", "list-", "batch-get-", "lookup-", "filter-"].iter().any(|start| verb.starts_with(start))
+                    || matches!(*verb, "wait" | "help" | "head-object" | "head-bucket")
+                    || (verb.starts_with("get-")
+                        && !matches!(
+                            *service,
+                            "secretsmanager" | "ssm" | "s3api" | "sts" | "kms" | "lambda" | "codecommit"
+                        )
+                        && rest.is_empty());
+            let reads = reads
+                || (*service == "dynamodb" && matches!(*verb, "scan" | "query"))
+                || (*service == "s3api" && verb.starts_with("get-bucket-") && rest.is_empty());
+            let names_only = verb.starts_with("describe-") || verb.starts_with("list-");
+            if reads && (names_only || !is_secret(&[verb])) {
+                Ok(())
+            } else {
+                Err("it is not known to only read".into())
+            }
+        }
+        _ => Err("it is not known to only read".into()),
+    }
+}
+
+const GCLOUD_VERBS: &[&str] =
+    &["list", "describe", "info", "version", "get-value", "read", "get-iam-policy", "list-tags", "tail"];
+
+pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
+    no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
+    let bare = ["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"];
+    let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
+    let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
+    // An unknown word before the verb may be another verb. Then the known verb would be an operand.
+    if matches!(words.as_slice(), ["storage", "ls" | "cat" | "du", ..] | ["builds", "log", _]) {
+        return Ok(());
+    }
+    match end {
+        Some(end)
+            if words.iter().take(end).all(|word| GCLOUD_GROUPS.contains(word))
+                && (!is_secret(&words) || words.get(end) == Some(&"list")) =>
+        {
+            Ok(())
+        }
+        _ => Err("it is not known to only read".into()),
+    }
+}
+
+const GCLOUD_GROUPS: &[&str] = &[
+    "accounts",
+    "addresses",
+    "alpha",
+    "api-gateway",
+    "app",
+    "artifacts",
+    "auth",
+    "backends",
+    "backend-services",
+    "backups",
+    "beta",
+    "bigtable",
+    "billing",
+    "builds",
+    "buckets",
+    "certificates",
+    "clusters",
+    "components",
+    "compute",
+    "config",
+    "configurations",
+    "container",
+    "databases",
+    "dataflow",
+    "dataproc",
+    "datasets",
+    "deployments",
+    "disk-types",
+    "disks",
+    "dns",
+    "docker",
+    "domains",
+    "endpoints",
+    "environments",
+    "filestore",
+    "firestore",
+    "firewall-rules",
+    "folders",
+    "forwarding-rules",
+    "functions",
+    "health-checks",
+    "iam",
+    "images",
+    "indexes",
+    "instance-groups",
+    "instance-templates",
+    "instances",
+    "jobs",
+    "keyrings",
+    "kms",
+    "locations",
+    "logging",
+    "logs",
+    "machine-types",
+    "managed",
+    "managed-zones",
+    "memcache",
+    "metrics",
+    "monitoring",
+    "networks",
+    "node-pools",
+    "operations",
+    "organizations",
+    "policies",
+    "projects",
+    "pubsub",
+    "quotas",
+    "record-sets",
+    "redis",
+    "regions",
+    "repositories",
+    "resource-manager",
+    "revisions",
+    "roles",
+    "routers",
+    "routes",
+    "run",
+    "scheduler",
+    "service-accounts",
+    "services",
+    "sinks",
+    "snapshots",
+    "spanner",
+    "sql",
+    "ssl-certificates",
+    "storage",
+    "subnets",
+    "subscriptions",
+    "tags",
+    "target-pools",
+    "tasks",
+    "topics",
+    "triggers",
+    "url-maps",
+    "users",
+    "versions",
+    "workflows",
+    "zones",
+];
+
+const AZ_VERBS: &[&str] =
+    &["list", "show", "version", "exists", "tail", "list-locations", "list-sizes", "list-skus", "list-usage"];
+
+/// Words after which a word that looks like a verb is an operand.
+const AZ_CHANGES: &[&str] =
+    &["set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade"];
+
+pub(crate) fn az_words(rest: &[Word]) -> Answer {
+    no_option(rest, &[])?;
+    let bare = ["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"];
+    let words = verbs(rest, &bare, |words| words.last().is_some_and(|word| AZ_VERBS.contains(word)))?;
+    match words.split_last() {
+        Some((verb, before))
+            if AZ_VERBS.contains(verb)
+                && !is_secret(before)
+                && !before.contains(&"rest")
+                && !before.contains(&"keyvault")
+                && !before.iter().any(|word| AZ_CHANGES.contains(word)) =>
+        {
+            Ok(())
+        }
+        _ => Err("it is not known to only read".into()),
+    }
+}

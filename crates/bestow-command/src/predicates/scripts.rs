@@ -1,0 +1,106 @@
+//! Predicates on programs in other languages: scripts of `sed` and `awk`, expressions of `find`, `jq` and `yq`.
+
+use std::borrow::Cow;
+
+use crate::{
+    lang::{awk, find, sed},
+    options::Options,
+    predicates::Answer,
+    word::{Gaps, Word},
+};
+
+/// Returns the text of a program. An unknown number in it is replaced by `1`, because any number has the same effect.
+fn program(word: &Word) -> Result<Cow<'_, str>, String> {
+    if word.is_exact() {
+        return Ok(Cow::Borrowed(word.text()));
+    }
+    if word.is_number()
+        && !word.is_wild()
+        && !word.is_pattern()
+        && !word.may_split()
+        && !word.is_open()
+        && !word.text().has_optional()
+    {
+        return Ok(Cow::Owned(word.text().with_number("1")));
+    }
+    Err("a program text that is not written out".into())
+}
+
+/// Checks the script of `sed`: the first operand, unless `-e` gives it.
+pub(crate) fn sed_script(options: &Options<'_>) -> Answer {
+    let scripts: Vec<&str> = options
+        .given
+        .iter()
+        .filter(|(name, _)| name == "-e" || name == "--expression")
+        .filter_map(|(_, value)| value.as_deref())
+        .collect();
+    if options.values.iter().any(|word| !word.is_exact()) {
+        return Err("a program text that is not written out".into());
+    }
+    if !scripts.is_empty() {
+        return sed::check(&scripts.join("\n")).map_err(Into::into);
+    }
+    let script = options.operands.first().ok_or("a script is missing")?;
+    sed::check(&program(script)?).map_err(Into::into)
+}
+
+/// Checks the program of `awk`, which is the first operand. `name=value` among the other operands only sets a variable.
+pub(crate) fn awk_program(options: &Options<'_>) -> Answer {
+    let program = options.operands.first().ok_or("a program is missing")?;
+    let reads_network = options.operands.iter().any(|operand| operand.text().starts_with("/inet"));
+    if reads_network {
+        return Err("`awk` opens a network connection".into());
+    }
+    awk::check(&self::program(program)?).map_err(Into::into)
+}
+
+pub(crate) fn find_expression(rest: &[Word]) -> Answer {
+    find::check(rest)
+}
+
+/// Accepts `jq --arg name value`: the option takes two values, which the option list cannot express.
+pub(crate) fn jq_words(rest: &[Word]) -> Answer {
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        match word.text() {
+            "--arg" | "--argjson" | "--slurpfile" | "--rawfile" => drop((words.next(), words.next())),
+            "--args" | "--jsonargs" | "-r" | "-c" | "-n" | "-s" | "-e" | "-S" | "-M" | "-C" | "-R" | "-j" | "-a"
+            | "-rc" | "-nr" | "-rn" | "-sr" | "-rs" | "-cr" | "--raw-output" | "--compact-output" | "--null-input"
+            | "--slurp" | "--exit-status" | "--tab" | "--raw-input" | "--sort-keys" => {}
+            text if text.starts_with('-') => return Err("an option that is not on the list".into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Refuses `yq -s`, which writes files in one of the two programs of that name. Also refuses `load`, which reads files.
+pub(crate) fn yq_expression(options: &Options<'_>) -> Answer {
+    if options.has("-s") {
+        return Err("`-s` writes files in one program of this name".into());
+    }
+    // `load("f")` and similar functions open a file that the expression names.
+    let opens =
+        options.operands.iter().any(|word| word.text().contains("load") || !word.is_written() && !word.is_pattern());
+    if opens { Err("its expression may open another file".into()) } else { Ok(()) }
+}
+
+/// Accepts `python3 -I -m module` for read-only modules. `json.tool` writes the file that a second name gives.
+pub(crate) fn isolated_module(rest: &[Word]) -> Answer {
+    let [isolated, module, name, rest @ ..] = rest else { return Err("it runs code".into()) };
+    let written = [isolated, module, name].into_iter().all(Word::is_written);
+    let formats = |text: &str| {
+        matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
+    };
+    let files = rest.iter().filter(|word| !formats(word.text())).count();
+    let reads = match name.text() {
+        "json.tool" => {
+            files <= 1
+                && rest.iter().all(|word| word.is_exact() && (formats(word.text()) || !word.text().starts_with('-')))
+        }
+        "site" | "sysconfig" | "platform" | "this" => rest.is_empty(),
+        _ => false,
+    };
+    let asked = isolated.text() == "-I" && module.text() == "-m" && written;
+    if asked && reads { Ok(()) } else { Err("it runs code".into()) }
+}

@@ -1,0 +1,62 @@
+//! Predicates on stored data: keys, references, manifests, containers.
+
+use crate::{
+    place::Place,
+    word::{Gaps, Word},
+};
+
+/// Returns true for `FLUSHALL` and `FLUSHDB` in any letter case.
+pub(crate) fn flush_command(word: &str, _: &Place) -> bool {
+    word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")
+}
+
+/// Returns true for `del` and `unlink` with keys that another command lists.
+pub(crate) fn unknown_keys(words: &[Word], _: &Place) -> bool {
+    let deletes = |word: &Word| ["del", "unlink"].iter().any(|verb| word.text().eq_ignore_ascii_case(verb));
+    let at = words.iter().position(deletes);
+    at.and_then(|at| words.get(at..)).is_some_and(|keys| keys.iter().any(|key| key.is_open() || key.has_output()))
+}
+
+/// Returns true if the command ends with `reset`, `drop`, `drop -f`, `down -all` or `down --all`.
+pub(crate) fn migration_of_everything(words: &[Word], _: &Place) -> bool {
+    let last: Vec<&str> = words.iter().rev().filter(|word| !word.is_wild()).take(2).map(Word::text).collect();
+    matches!(last.as_slice(), ["reset" | "drop", ..] | ["-all" | "--all", "down"] | ["-f", "drop"])
+}
+
+pub(crate) fn deleted_ref(operand: &str, _: &Place) -> bool {
+    operand.starts_with(':') && operand.len() > 1
+}
+
+/// Returns true if the manifests come from a kustomization or from a path that is not a YAML or JSON file. Such a
+/// source may describe several objects that the command does not name.
+pub(crate) fn directory_of_manifests(words: &[Word], _: &Place) -> bool {
+    let mut words = words.iter().map(Word::text);
+    while let Some(word) = words.next() {
+        let named = match word {
+            "-k" | "--kustomize" => return true,
+            "-f" | "--filename" => words.next(),
+            _ if word.starts_with("--kustomize=") => return true,
+            _ => word.strip_prefix("--filename=").or_else(|| word.strip_prefix("-f")),
+        };
+        let file = |name: &str| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
+        if named.is_some_and(|name| !file(name) && !name.is_empty() && !name.has_optional()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns true for `--all`, or for a forced removal of operands that another command lists.
+pub(crate) fn all_containers(words: &[Word], _: &Place) -> bool {
+    let all =
+        |text: &str| matches!(text, "--all" | "-a") || (text.starts_with("-f") && text.contains('a') && text.len() < 5);
+    let listed = words.iter().any(|word| word.is_open() || (word.has_output() && word.may_split()));
+    words.iter().any(|word| all(word.text()))
+        || listed && words.iter().any(|word| word.text().starts_with("-f") || word.text() == "--force")
+}
+
+/// Returns true for `-rm -r` and `-rmr`: options of a command that is itself written as an option.
+pub(crate) fn removal_in_store(words: &[Word], _: &Place) -> bool {
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text()));
+    has(&["-rmr"]) || (has(&["-rm"]) && has(&["-r", "-R", "-skipTrash"]))
+}

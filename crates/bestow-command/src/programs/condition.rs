@@ -1,0 +1,64 @@
+//! The conditions of a read-only form on the options and operands of a command. Records and the rules of a person have
+//! the same ones.
+
+use std::borrow::Cow;
+
+use super::form::has_form;
+use crate::{options::Options, word::Word};
+
+/// A condition on a parsed command line. A pattern may have a `*` at its beginning and at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Test<'t> {
+    /// The number of options that are given.
+    Options(Count),
+    /// At least one of these options, separated by blanks.
+    Requires(&'t str),
+    /// None of these options.
+    Refuses(&'t str),
+    /// The first operand, if there is one, is written out and matches a pattern.
+    FirstOperand(&'t [Cow<'t, str>]),
+    /// Every operand matches a pattern.
+    OperandIs(&'t [Cow<'t, str>]),
+    /// No operand matches a pattern.
+    OperandNot(&'t [Cow<'t, str>]),
+    /// No value of an option matches a pattern.
+    ValueNot(&'t [Cow<'t, str>]),
+    /// Every operand is known in full.
+    WrittenOut,
+    /// No operand may be any text.
+    Known,
+    LeastOperands(usize),
+    MostOperands(usize),
+}
+
+/// A number of options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    None,
+    One,
+    Some,
+}
+
+impl Test<'_> {
+    /// Returns true if the command line satisfies the condition.
+    pub(crate) fn holds(self, options: &Options<'_>) -> bool {
+        let fits =
+            |patterns: &[Cow<'_, str>], word: &Word| patterns.iter().any(|pattern| has_form(word.text(), pattern));
+        let mut operands = options.operands.iter();
+        match self {
+            Test::Options(Count::None) => options.given.is_empty(),
+            Test::Options(Count::One) => options.given.len() == 1,
+            Test::Options(Count::Some) => !options.given.is_empty(),
+            Test::Requires(flags) => options.has(flags),
+            Test::Refuses(flags) => !options.has(flags),
+            Test::FirstOperand(patterns) => operands.next().is_none_or(|word| word.is_exact() && fits(patterns, word)),
+            Test::OperandIs(patterns) => operands.all(|word| fits(patterns, word)),
+            Test::OperandNot(patterns) => !operands.any(|word| fits(patterns, word)),
+            Test::ValueNot(patterns) => !options.values.iter().any(|word| fits(patterns, word)),
+            Test::WrittenOut => operands.all(|word| word.is_exact()),
+            Test::Known => !operands.any(|word| word.is_wild()),
+            Test::LeastOperands(least) => operands.len() >= least,
+            Test::MostOperands(most) => operands.len() <= most,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! All that is known about programs: the records of `programs/*.toml`, which the build script compiles into static
+//! data.
+//!
+//! Nothing here decides anything. The records say which forms of a program only read, which destroy, which run another
+//! program, and so on. `safe`, `destroy`, `needs`, `obeys`, `undo` and the evaluation of wrappers ask for them.
+
+mod condition;
+mod form;
+mod hash;
+mod record;
+mod table;
+
+pub(crate) use condition::{Count, Test};
+pub(crate) use form::has_form;
+pub use record::SecretOption;
+pub(crate) use record::{
+    AllWords, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Uses, When,
+    Wraps,
+};
+pub(crate) use table::{all, find, find_by_start};
+
+/// Returns the short option of a program that takes a secret, if there is one.
+pub fn secret_option(program: &str) -> Option<SecretOption> {
+    find(program)?.secret_option
+}

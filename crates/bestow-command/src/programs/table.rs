@@ -1,0 +1,39 @@
+//! The compiled records, and the lookup by name.
+
+use std::borrow::Cow;
+
+use super::{
+    condition::{Count, Test},
+    hash,
+    record::{
+        AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
+        SecretOption, Starts, Uses, When, Wraps,
+    },
+};
+use crate::{predicates, values::Obeyed};
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+/// Returns what is known about the program with this name.
+pub(crate) fn find(name: &str) -> Option<&'static Program> {
+    let mut slot = hash::slot(name.as_bytes());
+    loop {
+        let index = usize::from(*SLOTS.get(slot)?).checked_sub(1)?;
+        let (known, program) = NAMES.get(index)?;
+        if *known == name {
+            return PROGRAMS.get(usize::from(*program));
+        }
+        slot = (slot + 1) % hash::SLOTS;
+    }
+}
+
+/// Returns what is known about programs whose names begin like this one, such as `mkfs.ext4`.
+pub(crate) fn find_by_start(name: &str) -> impl Iterator<Item = &'static Program> {
+    let begun = STARTS.iter().filter(move |(start, _)| name.starts_with(start));
+    begun.filter_map(|(_, program)| PROGRAMS.get(usize::from(*program)))
+}
+
+/// Returns everything that is known.
+pub(crate) fn all() -> impl Iterator<Item = &'static Program> {
+    PROGRAMS.iter()
+}

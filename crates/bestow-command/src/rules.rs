@@ -1,0 +1,10 @@
+//! The rules that a classifier adds to those that are built in.
+
+use crate::{addition::Additions, tier::Profile};
+
+/// The profile and the custom rules of a person.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) profile: Profile,
+    pub(crate) additions: Additions,
+}

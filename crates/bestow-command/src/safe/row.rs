@@ -1,0 +1,102 @@
+//! The proof of one row: the words of a command beside the words of a read-only form.
+
+use super::{git_settings, sending};
+use crate::{
+    destroy::occurs,
+    options::{Options, Reading},
+    place::{Place, Places},
+    programs::{AllWords, Operands, Reach, Reads},
+    tier::Profile,
+    word::Word,
+};
+
+const NOT_WRITTEN: &str = "what is sent over the network is not written out";
+const NOT_KNOWN: &str = "it may change, delete or run something in this form";
+
+/// The limit of words that are searched for a subcommand. Each row searches for its own.
+const MAX_BEFORE: usize = 64;
+
+impl Reads {
+    /// Checks that the row proves these words. An error without a reason means that the row describes another
+    /// subcommand.
+    pub(super) fn try_prove(&self, rest: &[Word], profile: Profile, places: &Places) -> Result<(), Option<String>> {
+        let words = rest;
+        let rest = self.after_subcommand(words).ok_or(None)?;
+        if self.lenient && profile == Profile::Strict {
+            return Err(Some("asked about by the strict profile".into()));
+        }
+        if profile == Profile::Strict && rest.iter().any(reads_secret) {
+            return Err(Some("reads something that is usually secret".into()));
+        }
+        if !sending::stays_or_is_written(words, self.reach) {
+            return Err(Some(NOT_WRITTEN.into()));
+        }
+        if self.only_at_start && !places.iter().all(|place| *place == Place::Start) {
+            return Err(Some("it saves a file in another directory".into()));
+        }
+        match self.words {
+            AllWords::Listed => {}
+            AllWords::Any => return Ok(()),
+            AllWords::If(question) => return question(rest).map_err(Some),
+        }
+        let reading = Reading { flags: self.flags, stop_at_operand: self.stop_at_operand, inert: self.inert };
+        let options = Options::read(rest, reading).map_err(|misfit| Some(misfit.describe()))?;
+        self.check_operands(&options).map_err(Some)?;
+        if self.reach == Reach::Web && !sending::fetches_what_is_written(&options) {
+            return Err(Some(NOT_WRITTEN.into()));
+        }
+        if !self.tests.iter().all(|test| test.holds(&options)) {
+            return Err(Some(self.otherwise.unwrap_or(NOT_KNOWN).into()));
+        }
+        self.code.map_or(Ok(()), |question| question(&options)).map_err(Some)
+    }
+
+    fn check_operands(&self, options: &Options<'_>) -> Result<(), String> {
+        let count = options.operands.len();
+        let splits = options.operands.iter().any(|operand| operand.may_split() || operand.is_pattern());
+        let fits = match self.operands {
+            Operands::Any => true,
+            Operands::None => count == 0,
+            Operands::AtMost(most) => count <= most && !splits,
+            Operands::With(flags) => count == 0 || options.has(flags),
+        };
+        if fits { Ok(()) } else { Err("it may change or run its operands in this form".into()) }
+    }
+
+    /// Returns the words after the subcommand, if the words contain the subcommand of this row.
+    pub(super) fn after_subcommand<'a>(&self, rest: &'a [Word]) -> Option<&'a [Word]> {
+        if self.subcommands.is_empty() {
+            return Some(rest);
+        }
+        // Most rows of a program describe another subcommand.
+        let may_stand = |first: &Word| first.text().starts_with('-') || occurs(first.text(), self.subcommands);
+        let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommands.split('|'))?;
+        subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
+    }
+
+    /// Returns the words after `subcommand`. Global options may precede each of its words.
+    pub(super) fn after_words<'a>(&self, rest: &'a [Word], subcommand: &str) -> Option<&'a [Word]> {
+        let mut words = rest;
+        for wanted in subcommand.split(' ') {
+            if !self.globals.is_empty() && words.first().is_some_and(|word| word.text().starts_with('-')) {
+                let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
+                let options = Options::read(words.get(..MAX_BEFORE).unwrap_or(words), reading).ok()?;
+                if !options.given.iter().all(git_settings::is_harmless_global) {
+                    return None;
+                }
+                words = words.get(options.first_operand?..)?;
+            }
+            let (word, behind) = words.split_first()?;
+            if !word.is_written() || word.text() != wanted {
+                return None;
+            }
+            words = behind;
+        }
+        Some(words)
+    }
+}
+
+/// Returns true for a file that usually holds secrets, by its name.
+fn reads_secret(word: &Word) -> bool {
+    crate::tool::is_sensitive(word.text())
+}

@@ -1,0 +1,179 @@
+//! Every command that the interpreter meets is among the invocations of its line.
+
+use crate::{
+    classify,
+    values::{Said, Spoken},
+};
+
+/// The number of generated lines.
+const LINES: u64 = 1_500;
+
+/// A generator of lines. Each simple command in a line has a name of its own.
+struct Generator {
+    state: u64,
+    names: Vec<String>,
+}
+
+impl Generator {
+    fn new(seed: u64) -> Self {
+        Generator { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, names: Vec::new() }
+    }
+
+    fn choose(&mut self, count: usize) -> usize {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from(self.state % count as u64).unwrap_or(0)
+    }
+
+    fn command(&mut self) -> String {
+        let name = format!("command{}", self.names.len());
+        self.names.push(name.clone());
+        format!("{name} a -b")
+    }
+
+    /// Returns a construct of the shell around commands, `depth` levels deep.
+    fn construct(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return self.command();
+        }
+        let shape = SHAPES.get(self.choose(SHAPES.len())).copied().unwrap_or("@");
+        let mut line = String::new();
+        for (index, piece) in shape.split('@').enumerate() {
+            if index > 0 {
+                line += &self.construct(depth - 1);
+            }
+            line += piece;
+        }
+        line
+    }
+}
+
+/// Constructs of the shell, and programs that run a command. `@` stands for a command or a construct.
+const SHAPES: &[&str] = &[
+    "@",
+    "@; @",
+    "@ && @",
+    "@ || @",
+    "@ | @",
+    "@ & @",
+    "( @)",
+    "{ @; }",
+    "! @",
+    "if @; then @; else @; fi",
+    "if @; then @; elif @; then @; fi",
+    "while @; do @; done",
+    "until @; do @; done",
+    "for v in a b; do @; done",
+    "for ((i=0; i<3; i++)); do @; done",
+    "case w in a) @;; *) @;; esac",
+    "f() { @; }",
+    "f() { @; }; f x",
+    "echo $( @)",
+    "echo \"$( @)\"",
+    "echo ${v:-$( @)}",
+    "echo $((1 + $( @)))",
+    "cat <( @)",
+    "tee >( @)",
+    "x=$( @)",
+    "x=(a $( @))",
+    "x=y; @",
+    "cd d && @",
+    "{ cat <<E\n$( @)\nE\n}",
+    "cat <<< $( @)",
+    "ls > $( @)",
+    "[[ -n $( @) ]]",
+    "set -- a b; @",
+    "break; @",
+    "return; @",
+    "trap x EXIT; @",
+    "{ @; } < f",
+    "while read x; do @; done < f",
+    "@ 2>&1",
+    "time @",
+];
+
+/// Returns true if one of the commands is `name a -b`, perhaps with more words.
+fn starts(commands: &[&Spoken], name: &str) -> bool {
+    let is = |word: Option<&Said>, text: &str| word.and_then(Said::known) == Some(text);
+    let begins = |words: &[Said]| is(words.first(), name) && is(words.get(1), "a") && is(words.get(2), "-b");
+    commands.iter().any(|command| begins(&command.words))
+}
+
+#[test]
+fn every_command_of_a_line_is_among_its_invocations() {
+    let (mut forgotten, mut misread, mut checked) = (Vec::new(), Vec::new(), 0);
+    for seed in 0..LINES {
+        let mut generator = Generator::new(seed + 1);
+        let depth = 1 + generator.choose(3);
+        let line = generator.construct(depth);
+        let answer = classify(&line);
+        if !answer.understood {
+            misread.push(line);
+            continue;
+        }
+        let commands: Vec<&Spoken> = answer.parts.iter().flat_map(|part| &part.starts).collect();
+        for name in &generator.names {
+            checked += 1;
+            if !starts(&commands, name) {
+                forgotten.push(format!("{name} in `{line}`"));
+            }
+        }
+    }
+    assert!(checked > 2_000 && misread.len() < 100, "{checked}; {}", misread.join("\n"));
+    assert!(forgotten.is_empty(), "{} of {checked}: {}", forgotten.len(), forgotten.join("\n"));
+}
+
+#[test]
+fn a_command_behind_a_program_that_runs_it_is_among_the_invocations() {
+    let wrapped = [
+        "sh -c '@'",
+        "bash -c '@; ls'",
+        "eval '@'",
+        "eval @",
+        "trap '@' EXIT",
+        "timeout 1 @",
+        "env A=b @",
+        "xargs @",
+        "nice @",
+        "find . -exec @ ';'",
+        "find . -exec @ {} +",
+        "sudo @",
+        "ssh host @",
+        "ssh host '@'",
+        "watch '@'",
+        "parallel '@' ::: x",
+        "docker run image @",
+        "kubectl exec pod -- @",
+        "su -c '@'",
+        "git bisect run @",
+        "alias x='@'",
+        "export PAGER='@'",
+        "PAGER='@' git log",
+        "foo '@'",
+        "foo @",
+        "foo --exec='@'",
+        "echo '@' | sh",
+        "sh <<< '@'",
+        "bash <<E\n@\nE\n",
+        "source <(echo '@')",
+        "sed 's/a/@/e' f",
+        "awk 'BEGIN { system(\"@\") }'",
+        "x='@'; $x",
+        "x=command0; $x a -b",
+        "crontab <<< '* * * * * @'",
+    ];
+    let mut forgotten = Vec::new();
+    for wrapper in wrapped {
+        let line = wrapper.replace('@', "command0 a -b");
+        let answer = classify(&line);
+        let commands: Vec<&Spoken> = answer.parts.iter().flat_map(|part| &part.starts).collect();
+        // Where any command may run, this one may run too.
+        let any = commands.iter().any(|command| command.programs().is_none());
+        let anywhere = |command: &&&Spoken| command.anywhere && command.words.contains(&Said::Is("command0".into()));
+        if !starts(&commands, "command0") && !any && commands.iter().find(anywhere).is_none() {
+            forgotten.push(line);
+        }
+    }
+    assert!(forgotten.is_empty(), "{forgotten:#?}");
+}

@@ -1,0 +1,55 @@
+//! The interpretation of a tool call.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    tool::{ToolUse, built_in, declared},
+    values::{Operation, Tool, Tools},
+};
+
+/// The effects of a tool call, according to its name, its input and the declarations.
+#[derive(Debug)]
+pub enum Call<'v> {
+    /// The call of a declared tool with a valid input.
+    Declared(Box<DeclaredCall<'v>>),
+    /// The call of a declared tool whose input lacks a required value or is invalid.
+    Invalid(Operation, &'static str),
+    /// The call of an unknown tool.
+    Undeclared,
+}
+
+/// The call of a declared tool.
+#[derive(Debug)]
+pub struct DeclaredCall<'v> {
+    /// The declaration of the tool.
+    pub tool: Tool,
+    /// The main use of the call. There is always one.
+    pub own: ToolUse<'v>,
+    /// The further uses of the call.
+    pub further: Vec<ToolUse<'v>>,
+    /// The globs that restrict the uses below its directories. Without a glob, the call uses everything below them.
+    pub globs: Vec<&'v str>,
+    /// The fields that may change the effect of the command line.
+    pub besides: Map<String, Value>,
+}
+
+/// Returns the declaration of the tool `name`: one of `declared`, or otherwise a built-in one.
+pub fn declaration<'t>(declared: &'t Tools, name: &str) -> Option<&'t Tool> {
+    declared.get(name).or_else(|| built_in::find(name))
+}
+
+/// Interprets a call of the tool `name` with `input`.
+pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
+    let Some(tool) = declaration(declared, name) else { return Call::Undeclared };
+    match read_as(tool, input) {
+        Ok(call) => Call::Declared(Box::new(call)),
+        Err(why) => Call::Invalid(tool.operation, why),
+    }
+}
+
+/// Interprets a call with `input` according to the declaration `tool`.
+pub fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'static str> {
+    let (own, further) = declared::read(tool, input)?;
+    let globs = declared::globs(tool, input)?;
+    Ok(DeclaredCall { own, further, globs, besides: declared::besides(tool, input), tool: tool.clone() })
+}

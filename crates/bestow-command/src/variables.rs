@@ -1,0 +1,254 @@
+//! The effects of setting a variable on the programs that read it.
+
+use crate::{verdict::Verdict, word::Word};
+
+/// Variables that only affect the format of output or the amount of logging.
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "NODE_ENV",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "CI",
+    "DEBUG",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
+    "GREP_COLORS",
+    "LS_COLORS",
+    "BLOCK_SIZE",
+    "TIME_STYLE",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
+    "CARGO_TERM_COLOR",
+    "LOG_LEVEL",
+    "VERBOSE",
+];
+
+/// Variables that name a pager. The values `cat` and the empty text are harmless.
+const PAGERS: &[&str] = &["PAGER", "GIT_PAGER", "AWS_PAGER", "GH_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "MANPAGER"];
+
+/// Variables that decide which programs run or load.
+const STEERING: &[&str] = &[
+    "DIRSTACK",
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "PROMPT_COMMAND",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "CDPATH",
+    "HOME",
+    "SHELL",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "LESS",
+    "MAKEFLAGS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5OPT",
+    "PERL5LIB",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "CLASSPATH",
+    "GCONV_PATH",
+    "TERMINFO",
+    "TERMCAP",
+    "TMPDIR",
+    "MANOPT",
+    "GLOBIGNORE",
+    "CC",
+    "CXX",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTFLAGS",
+    "CARGO_HOME",
+    "GOFLAGS",
+    "KUBECONFIG",
+    "DOCKER_HOST",
+    "SSH_ASKPASS",
+    "http_proxy",
+    "https_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "all_proxy",
+    "BASH_XTRACEFD",
+    "HISTFILE",
+    "EXECIGNORE",
+    "CURL_HOME",
+    "WGETRC",
+    "RIPGREP_CONFIG_PATH",
+    "TAR_OPTIONS",
+    "GZIP",
+    "PS4",
+    "PS1",
+    "PS0",
+    "PS2",
+    "FZF_DEFAULT_COMMAND",
+    "FZF_DEFAULT_OPTS",
+    "FZF_DEFAULT_OPTS_FILE",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "DOCKER_CONFIG",
+    "AWS_CONFIG_FILE",
+    "GNUPGHOME",
+    "LESSKEY",
+    "LESSKEYIN",
+    "BAT_CONFIG_PATH",
+    "POSIXLY_CORRECT",
+    "HOSTALIASES",
+    "LOCPATH",
+    "NLSPATH",
+];
+
+/// The beginnings of the names of such variables.
+const STEERING_STARTS: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "PYTHON",
+    "BASH_FUNC_",
+    "npm_config_",
+    "NPM_CONFIG_",
+    "SSH_",
+    "GLIBC_",
+    "MALLOC_",
+    "BASH_",
+];
+
+/// Returns true for a variable that decides which programs run or load. It does so even if it is only changed where it
+/// is already exported.
+pub(crate) fn steers_programs(name: &str) -> bool {
+    STEERING.contains(&name)
+        || STEERING_STARTS.iter().any(|start| name.starts_with(start))
+        || name.ends_with("PAGER")
+        || name.ends_with("_EDITOR")
+}
+
+/// Returns true for a variable whose value is a command line that programs run.
+pub(crate) fn names_a_command(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "BROWSER",
+        "CC",
+        "CXX",
+        "EDITOR",
+        "FCEDIT",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SSH",
+        "LESSCLOSE",
+        "LESSOPEN",
+        "PROMPT_COMMAND",
+        "PS0",
+        "PS1",
+        "PS2",
+        "PS4",
+        "RSYNC_RSH",
+        "CVS_RSH",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "SHELL",
+        "VISUAL",
+    ];
+    const ENDS: &[&str] = &["ASKPASS", "EDITOR", "PAGER", "_COMMAND", "_CMD"];
+    NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// Evaluates `name=value`. `alone` is true for an assignment that is not in front of a command and only sets a variable
+/// of the shell.
+pub(crate) fn evaluate(name: &str, value: &Word, alone: bool) -> Verdict {
+    let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
+    let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text(), "" | "cat");
+    if quiet_pager
+        || (harmless && (!value.text().contains('/') || names_a_zone(name, value)))
+        || (alone && !steers_programs(name))
+    {
+        return Verdict::safe("sets a harmless variable");
+    }
+    let name: String = name.chars().take(40).collect();
+    Verdict::dangerous(format!("the variable `{name}` may change what programs do"))
+}
+
+/// Returns true for a time zone in the zone directory, such as `TZ=America/New_York`.
+fn names_a_zone(name: &str, value: &Word) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    name == "TZ" && value.is_exact() && !value.text().starts_with('/') && value.text().chars().all(plain)
+}
+
+/// Returns true if a variable name says that the value is an address, an identifier or a name, and not a secret.
+pub(crate) fn names_an_address(name: &str) -> bool {
+    const SAYS: &[&str] = &[
+        "ADDR", "ADDRESS", "BASE", "BRANCH", "COMMIT", "DOMAIN", "ENDPOINT", "HOST", "ID", "IP", "ISSUE", "ORG",
+        "OWNER", "PACKAGE", "PAGE", "PKG", "PORT", "PR", "REF", "REGION", "RELEASE", "REPO", "SCHEME", "SERVER", "SHA",
+        "TAG", "URI", "URL", "VERSION",
+    ];
+    // Addresses with one of these words in their name may contain a password.
+    const KEPT: &[&str] = &[
+        "AMQP",
+        "AUTH",
+        "AWS",
+        "AZURE",
+        "BROKER",
+        "CLIENT",
+        "CONNECTION",
+        "COOKIE",
+        "CRED",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "DATABASE",
+        "DB",
+        "DSN",
+        "HOOK",
+        "KEY",
+        "MAIL",
+        "MONGO",
+        "MONGODB",
+        "MYSQL",
+        "PASS",
+        "PASSWD",
+        "PASSWORD",
+        "PG",
+        "POSTGRES",
+        "PRIVATE",
+        "PROXY",
+        "PWD",
+        "RABBITMQ",
+        "REDIS",
+        "SECRET",
+        "SENTRY",
+        "SESSION",
+        "SLACK",
+        "SMTP",
+        "TOKEN",
+        "WEBHOOK",
+    ];
+    // A variable that ends in `URL` or `URI` may contain a password, unless all its words are listed here.
+    const OF: &[&str] = &[
+        "APP", "API", "BACKEND", "BASE", "DEPLOY", "FRONTEND", "HEALTH", "HOST", "PREVIEW", "PUBLIC", "ROOT", "SERVER",
+        "SERVICE", "SITE", "STAGING", "TARGET", "URI", "URL", "WEB",
+    ];
+    let upper = name.to_ascii_uppercase();
+    let words: Vec<&str> = upper.split('_').collect();
+    let kept = words.iter().any(|word| KEPT.contains(word));
+    let addresses = words.last().is_some_and(|last| matches!(*last, "URL" | "URI"));
+    let open = !addresses || words.iter().all(|word| OF.contains(word));
+    !kept && open && words.last().is_some_and(|last| SAYS.contains(last))
+}
