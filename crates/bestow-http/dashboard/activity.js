@@ -80,7 +80,7 @@ export function view({ parameters }) {
     const kept = since > 0 && [" since ", moment(new Date(since))];
     replace(summary, fits ? `${number} of ${all.length.toLocaleString()}` : number, kept);
     page.setEmpty(
-      shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.",
+      shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened yet.",
     );
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
