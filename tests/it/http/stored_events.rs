@@ -110,14 +110,19 @@ async fn stored_events_belong_to_the_owner_that_their_agent_had_then() {
 #[tokio::test]
 async fn a_client_that_lags_too_far_begins_anew_after_a_restart() {
     let mut project = Project::new();
-    project.policy(&format!("[engine]\nmax_changes_per_minute = 100000\n\n{}", policy("you")));
+    let more: String =
+        (0..5).map(|number| format!("\n[agents.more{number}]\nkind = \"subagent\"\nowner = \"you\"\n")).collect();
+    project.policy(&format!("[engine]\nmax_changes_per_minute = 100000\n\n{}{more}", policy("you")));
     let operator = project.token(&["--role", "operator"]);
     project.serve();
-    for number in 0..120 {
-        let grants: Vec<String> = (0..40).map(|part| format!("@write:/{number}/{part}")).collect();
-        let grant = json!({ "agentId": "bot", "permissions": grants, "reason": "r", "scope": "always" });
-        let reply = project.post(&operator, "/v1/grants", &grant).await;
-        assert_eq!(reply.status, 201, "{reply:?}");
+    for agent in 0..5 {
+        for number in 0..28 {
+            let grants: Vec<String> = (0..32).map(|part| format!("@write:/{number}/{part}")).collect();
+            let agent = format!("more{agent}");
+            let grant = json!({ "agentId": agent, "permissions": grants, "reason": "r", "scope": "always" });
+            let reply = project.post(&operator, "/v1/grants", &grant).await;
+            assert_eq!(reply.status, 201, "{reply:?}");
+        }
     }
     project.end(Signal::KILL);
     project.serve();
