@@ -1,14 +1,6 @@
 //! The server of a router: one connection after the other, each within limits.
 
-use std::{
-    future::Future,
-    io,
-    net::SocketAddr,
-    os::fd::{AsFd, BorrowedFd},
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::{body::Incoming, server::conn::http1};
@@ -114,14 +106,6 @@ impl Server {
     /// Dropping the future closes all connections that are not WebSockets.
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()>) {
         accepted(self.listener, self.limits, router, stop).await;
-    }
-}
-
-/// The listening socket. Options of the system that are set on it, such as the size of send buffers, are those of every
-/// connection.
-impl AsFd for Server {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
     }
 }
 

@@ -31,16 +31,6 @@ pub(crate) struct Daemon {
     _directory: TempDir,
 }
 
-async fn loopback(limits: Limits) -> Server {
-    Server::on_loopback("127.0.0.1:0".parse().unwrap(), limits).await.unwrap()
-}
-
-async fn populate(world: &World) {
-    for (name, owner) in [("bot", "you"), ("other", "you"), ("theirs", "them")] {
-        let _: Agent = world.agent(name, owner, Kind::Subagent, &["@write:/ws", "@network"]).await;
-    }
-}
-
 impl Daemon {
     pub(crate) async fn start() -> Daemon {
         Daemon::with(Limits::default(), |_| {}).await
@@ -52,17 +42,10 @@ impl Daemon {
 
     /// Starts a server of this world.
     pub(crate) async fn of(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
-        populate(&world).await;
+        for (name, owner) in [("bot", "you"), ("other", "you"), ("theirs", "them")] {
+            let _: Agent = world.agent(name, owner, Kind::Subagent, &["@write:/ws", "@network"]).await;
+        }
         Daemon::serving(world, limits, change).await
-    }
-
-    /// Starts a server of this world on whose connections the system keeps only a few KiB that the client does not
-    /// read. Else it keeps megabytes, and a test has to fill them.
-    pub(crate) async fn narrow(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
-        populate(&world).await;
-        let server = loopback(limits).await;
-        rustix::net::sockopt::set_socket_send_buffer_size(&server, 4 << 10).unwrap();
-        Daemon::behind(server, world, change)
     }
 
     /// Starts a server over real paths. The agent `disk` of `you` works in this directory and may write there.
@@ -78,12 +61,9 @@ impl Daemon {
     }
 
     async fn serving(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
-        Daemon::behind(loopback(limits).await, world, change)
-    }
-
-    fn behind(server: Server, world: World, change: impl FnOnce(&mut Options)) -> Daemon {
         let directory = tempfile::tempdir().unwrap();
         let file = CredentialFile::in_directory(directory.path().join("state"));
+        let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), limits).await.unwrap();
         let address = server.address();
         let mut options = Options::new(Credentials::of(file.clone()));
         change(&mut options);

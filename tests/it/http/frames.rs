@@ -3,10 +3,7 @@
 
 use std::time::Duration;
 
-use bestow::{
-    Action,
-    grant::{Reads, Scope},
-};
+use bestow::{Action, grant::Scope};
 use bestow_http::Limits;
 use serde_json::{Value, json};
 
@@ -228,8 +225,7 @@ async fn a_client_that_reads_nothing_of_what_it_is_told_is_cut_off() {
         settings.max_facts_per_minute = u32::MAX;
         settings.max_changes_per_minute = u32::MAX;
     });
-    let daemon =
-        Daemon::narrow(world, Limits::default(), |options| options.send_time = Duration::from_millis(200)).await;
+    let daemon = Daemon::of(world, Limits::default(), |options| options.send_time = Duration::from_millis(200)).await;
     let bot = daemon.world.engine.agent("bot").unwrap();
     let run = daemon.world.engine.run_of(bot.id()).unwrap();
     for door in doors(&daemon) {
@@ -257,8 +253,7 @@ async fn a_client_that_reads_nothing_of_what_it_is_told_is_cut_off() {
 async fn a_client_that_reads_no_answer_is_cut_off() {
     let mut limits = Limits::default();
     limits.write = Duration::from_millis(200);
-    let world = World::with(|settings| settings.reads = Reads::Anywhere);
-    let daemon = Daemon::narrow(world, limits, |options| options.send_time = Duration::from_millis(200)).await;
+    let daemon = Daemon::with(limits, |options| options.send_time = Duration::from_millis(200)).await;
     let before = daemon.state().await;
     for door in doors(&daemon) {
         let message = door.asks.as_ref().map(|(message, _)| whole(TEXT, message.to_string().as_bytes()));

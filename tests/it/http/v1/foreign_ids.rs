@@ -54,8 +54,8 @@ async fn things(daemon: &Daemon) -> Vec<Things> {
             you.answer(ticket.id(), answer).await.unwrap();
         }
     }
-    world.engine.begin_run(bot.id(), "over".parse().unwrap()).await.unwrap();
-    world.engine.begin_run(bot.id(), "night".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bot.id(), "run-over".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bot.id(), "run-night".parse().unwrap()).await.unwrap();
     let all = |parameter, unknown: &str, foreign| Things { parameter, unknown: unknown.to_owned(), foreign };
     vec![
         all("{agent}", "nobody", vec!["bot".to_owned(), "gone".to_owned()]),
@@ -63,7 +63,7 @@ async fn things(daemon: &Daemon) -> Vec<Things> {
         all("{decision}", "r99", decisions),
         all("{request}", "01a20ed5-24b5-7000-8000-fa641b01f913", requests),
         all("{request}", "zzzzzz", codes),
-        all("{run}", "noon", vec!["night".to_owned(), "over".to_owned()]),
+        all("{run}", "run-noon", vec!["run-night".to_owned(), "run-over".to_owned()]),
     ]
 }
 
@@ -91,7 +91,7 @@ async fn an_id_of_another_owner_in_a_path_looks_like_one_that_nobody_has() {
     let daemon = Daemon::start().await;
     let things = things(&daemon).await;
     let senders = [daemon.approver("them"), daemon.agent("theirs")];
-    let before = daemon.state().await;
+    let before = daemon.world.view();
     let described = call(daemon.address, "GET", "/v1/openapi.json", &[], "").await.json;
     let mut compared = BTreeSet::new();
     for (path, item) in described["paths"].as_object().unwrap() {
@@ -116,7 +116,7 @@ async fn an_id_of_another_owner_in_a_path_looks_like_one_that_nobody_has() {
             }
         }
     }
-    assert_eq!(daemon.state().await, before);
+    assert_eq!(daemon.world.view(), before);
     assert!(compared.len() >= 20, "{compared:?}");
 }
 
@@ -124,7 +124,7 @@ async fn an_id_of_another_owner_in_a_path_looks_like_one_that_nobody_has() {
 async fn an_id_of_another_owner_in_a_body_or_query_looks_like_one_that_nobody_has() {
     let daemon = Daemon::start().await;
     let things = things(&daemon).await;
-    let before = daemon.state().await;
+    let before = daemon.world.view();
     let (them, theirs) = (daemon.approver("them"), daemon.agent("theirs"));
     let approve = |id: &str| json!({ "requestId": id, "decision": "approve" });
     let grant = |id: &str| json!({ "agentId": id, "permissions": ["@network"], "reason": "r" });
@@ -159,5 +159,5 @@ async fn an_id_of_another_owner_in_a_body_or_query_looks_like_one_that_nobody_ha
             }
         }
     }
-    assert_eq!(daemon.state().await, before);
+    assert_eq!(daemon.world.view(), before);
 }

@@ -51,8 +51,8 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Returns the last events, oldest first and at most `most`. None is left out between them, and the owner of each is
-    /// known.
+    /// Returns the last events, oldest first and at most `most`. None is left out between them, and the owner of each
+    /// is known.
     ///
     /// Records that were set aside may have had numbers that other events have now. So nothing is taken from before.
     pub(super) fn read(self, trail: &Path, most: usize) -> Result<VecDeque<Told>, JournalError> {
