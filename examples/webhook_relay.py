@@ -54,7 +54,7 @@ class Chat(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps({"text": self.said}).encode())
 if __name__ == "__main__":
-    threading.Thread(target=watch, daemon=True).start()
     server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("RELAY_PORT", "0"))), Chat)
     print("listening on http://127.0.0.1:%d" % server.server_port, flush=True)
+    threading.Thread(target=watch, daemon=True).start()
     server.serve_forever()

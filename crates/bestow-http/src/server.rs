@@ -7,7 +7,7 @@ use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{Semaphore, watch},
     time,
 };
@@ -26,6 +26,9 @@ pub struct Limits {
     pub head: Duration,
     /// The longest time in which a client accepts nothing of a reply.
     pub write: Duration,
+    /// The bytes of a reply that the system keeps for a client that does not read, about. The kernel of Linux keeps up
+    /// to twice as many.
+    pub unsent: u32,
     /// The time that open requests have to end when the server ends.
     pub grace: Duration,
 }
@@ -33,7 +36,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         let seconds = Duration::from_secs;
-        Limits { connections: 4_096, head: seconds(10), write: seconds(10), grace: seconds(5) }
+        Limits { connections: 4_096, head: seconds(10), write: seconds(10), unsent: 256 << 10, grace: seconds(5) }
     }
 }
 
@@ -42,6 +45,9 @@ const LONGEST_HEAD: usize = 64 << 10;
 
 /// The most headers of a request.
 const MOST_HEADERS: usize = 64;
+
+/// The clients that wait in the queue of the system.
+const QUEUE: u32 = 1_024;
 
 /// The pause after an error of the system, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -88,9 +94,12 @@ impl Server {
     ///
     /// [`ListenError::Io`] if the system refuses the address.
     pub async fn behind_tls_proxy(address: SocketAddr, limits: Limits) -> Result<Server, ListenError> {
-        let listener = TcpListener::bind(address).await.map_err(|why| ListenError::Io(address, why))?;
-        let address = listener.local_addr().map_err(|why| ListenError::Io(address, why))?;
-        Ok(Server { listener, address, limits })
+        let listening = || -> io::Result<_> {
+            let listener = listener(address, limits.unsent)?;
+            Ok((listener.local_addr()?, listener))
+        };
+        let (bound, listener) = listening().map_err(|why| ListenError::Io(address, why))?;
+        Ok(Server { listener, address: bound, limits })
     }
 
     /// Returns the address, with the port that the system chose.
@@ -107,6 +116,15 @@ impl Server {
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()>) {
         accepted(self.listener, self.limits, router, stop).await;
     }
+}
+
+/// Listens on an address. Its connections keep about `unsent` bytes that their clients have not read.
+fn listener(address: SocketAddr, unsent: u32) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(unsent)?;
+    socket.bind(address)?;
+    socket.listen(QUEUE)
 }
 
 /// A listener for connections of one kind.

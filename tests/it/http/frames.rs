@@ -1,10 +1,10 @@
 //! Frames as no friendly client sends them, on every WebSocket of the server. Each is answered or ends its own socket,
 //! and changes nothing.
 
-use std::time::Duration;
+use std::{num::NonZero, time::Duration};
 
 use bestow::{Action, grant::Scope};
-use bestow_http::Limits;
+use bestow_http::{Limits, Options};
 use serde_json::{Value, json};
 
 use super::{
@@ -216,16 +216,23 @@ async fn a_frame_without_end_is_cut_off() {
     assert_eq!(daemon.state().await, before);
 }
 
+/// Returns a world in which no message waits for its place in a minute.
+fn unpaced() -> World {
+    World::with(|settings| {
+        settings.max_asks_per_minute = u32::MAX;
+        settings.max_facts_per_minute = u32::MAX;
+        settings.max_changes_per_minute = u32::MAX;
+    })
+}
+
 /// Every socket pushes something. A client that accepts none of it is cut off after a limited time: then it can write
 /// nothing more. It says pongs meanwhile, so that it does not count as silent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_reads_nothing_of_what_it_is_told_is_cut_off() {
-    let world = World::with(|settings| {
-        settings.max_asks_per_minute = u32::MAX;
-        settings.max_facts_per_minute = u32::MAX;
-        settings.max_changes_per_minute = u32::MAX;
-    });
-    let daemon = Daemon::of(world, Limits::default(), |options| options.send_time = Duration::from_millis(200)).await;
+    let options = |options: &mut Options| options.send_time = Duration::from_millis(200);
+    let mut limits = Limits::default();
+    limits.unsent = 4 << 10;
+    let daemon = Daemon::of(unpaced(), limits, options).await;
     let bot = daemon.world.engine.agent("bot").unwrap();
     let run = daemon.world.engine.run_of(bot.id()).unwrap();
     for door in doors(&daemon) {
@@ -253,7 +260,13 @@ async fn a_client_that_reads_nothing_of_what_it_is_told_is_cut_off() {
 async fn a_client_that_reads_no_answer_is_cut_off() {
     let mut limits = Limits::default();
     limits.write = Duration::from_millis(200);
-    let daemon = Daemon::with(limits, |options| options.send_time = Duration::from_millis(200)).await;
+    limits.unsent = 4 << 10;
+    // The clock of the world stands still. So no frame may wait for its place in a second.
+    let options = |options: &mut Options| {
+        options.send_time = Duration::from_millis(200);
+        options.requests_per_second = NonZero::<u32>::MAX;
+    };
+    let daemon = Daemon::of(unpaced(), limits, options).await;
     let before = daemon.state().await;
     for door in doors(&daemon) {
         let message = door.asks.as_ref().map(|(message, _)| whole(TEXT, message.to_string().as_bytes()));

@@ -107,7 +107,7 @@ async fn list(State(_): State<Arc<Entrance>>, sender: Sender) -> Result<Json<Pro
 /// A process to start.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct StartBody {
+struct StartProcessBody {
     /// The program and its arguments. No shell is involved unless the program is one.
     #[schema(min_items = 1)]
     command: Vec<String>,
@@ -143,7 +143,7 @@ impl<T: Serialize> Done<T> {
 /// Starts a process in the sandbox. The start is an action. If a person must decide, the answer is that decision (202):
 /// repeat the call after the approval.
 #[utoipa::path(
-    post, path = "/v1/processes", tag = "processes", request_body = StartBody,
+    post, path = "/v1/processes", tag = "processes", request_body = StartProcessBody,
     responses(
         (status = 201, description = "The process runs.", body = Started),
         (status = 202, description = "A person must decide, or the start is denied.", body = AuthorizeResult),
@@ -152,7 +152,7 @@ impl<T: Serialize> Done<T> {
 async fn start(
     State(entrance): State<Arc<Entrance>>,
     AgentSender { caller, agent }: AgentSender,
-    Sent(StartBody { command, permissions }): Sent<StartBody>,
+    Sent(StartProcessBody { command, permissions }): Sent<StartProcessBody>,
 ) -> Result<Response, Problem> {
     let mut words = command.into_iter();
     let program = words.next().ok_or_else(|| invalid("`command` is a list that begins with a program"))?;

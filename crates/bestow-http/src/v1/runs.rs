@@ -126,14 +126,14 @@ async fn join(
 /// The begin of the programs of a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct StartBody {
+struct StartRunBody {
     /// A text that each program gets as a message.
     input: Option<String>,
 }
 
 /// Starts the programs that the policy file has for the agents of a run.
 #[utoipa::path(
-    post, path = "/v1/runs/{run}/start", tag = "runs", request_body = StartBody,
+    post, path = "/v1/runs/{run}/start", tag = "runs", request_body = StartRunBody,
     params(("run" = String, Path, description = "The id of the run."), OfOwner),
     responses((status = 204, description = "The programs are started."))
 )]
@@ -142,7 +142,7 @@ async fn start(
     person: Person,
     Named(run): Named<RunId>,
     Asked(owner): Asked<OfOwner>,
-    Sent(StartBody { input }): Sent<StartBody>,
+    Sent(StartRunBody { input }): Sent<StartRunBody>,
 ) -> Result<StatusCode, Problem> {
     let (owner, runs) = (owner.owner(&person)?, entrance.runs());
     let work = async move { runs.start(&owner, &run, input.as_deref()).await };

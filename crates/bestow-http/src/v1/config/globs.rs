@@ -61,7 +61,7 @@ struct GlobView {
     get, path = "/v1/config/globs", tag = "config",
     responses((status = 200, description = "The rules about paths, and what they cover now.", body = GlobList))
 )]
-pub(super) async fn list(
+pub(super) async fn globs(
     State(entrance): State<Arc<Entrance>>,
     Person { caller, admin, .. }: Person,
 ) -> Result<Json<GlobList>, Problem> {

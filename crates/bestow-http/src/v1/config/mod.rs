@@ -14,7 +14,7 @@ use crate::identity::Entrance;
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
     OpenApiRouter::new()
         .routes(routes!(file::file))
-        .routes(routes!(globs::list))
+        .routes(routes!(globs::globs))
         .routes(routes!(change::get))
         .routes(routes!(change::agree))
 }
