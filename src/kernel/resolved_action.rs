@@ -163,8 +163,8 @@ impl ResolvedAction {
         self.tier == Some(Tier::Safe) || self.shape.as_ref().is_some_and(CommandShape::is_beside)
     }
 
-    /// Raises the tier of a line that seemed to read only, because of `why`. Of a line with another unsafe part, nothing
-    /// may be allowed permanently then.
+    /// Raises the tier of a line that seemed to read only, because of `why`. Of a line with another unsafe part,
+    /// nothing may be allowed permanently then.
     pub(crate) fn distrust(&mut self, why: &str) {
         if self.tier == Some(Tier::Safe) {
             (self.tier, self.tier_reason) = (Some(Tier::Dangerous), why.into());

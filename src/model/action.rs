@@ -294,8 +294,8 @@ impl CommandShape {
         ShapePhrase(self)
     }
 
-    /// Creates the form that is stored of a shape. `shown` returns what people see of a text. The directory of the shape
-    /// is left out: the engine binds its real location.
+    /// Creates the form that is stored of a shape. `shown` returns what people see of a text. The directory of the
+    /// shape is left out: the engine binds its real location.
     pub(crate) fn of(shape: &Shape, shown: impl FnOnce(&str) -> Arc<str>) -> CommandShape {
         let whole = shape.to_string();
         let alone = shape.is_beside().then(|| key(&shape.alone().to_string()));

@@ -142,8 +142,8 @@ pub(crate) fn shape(script: &Script, parts: &[Part], only: &Part) -> Option<Shap
     Some(Shape::of_command(simple)?.among_others(directory.map(str::to_owned)))
 }
 
-/// Returns true if a part may run a program that saves a file or sends a request to any server. With the default profile,
-/// such a part may be safe.
+/// Returns true if a part may run a program that saves a file or sends a request to any server. With the default
+/// profile, such a part may be safe.
 fn may_fetch(part: &Part) -> bool {
     part.starts.iter().any(|command| {
         let fetches = |name: &&str| programs::find(base_name(name)).is_some_and(has_lenient_form);

@@ -167,8 +167,8 @@ impl Classifier {
         (Classification { understood, named, ..Classification::of_parts(parts, shape) }, steps)
     }
 
-    /// Returns the shape of the only unsafe part of a line, if no other part can change what it does. Custom rules do not
-    /// count for the other parts: a person may have declared a function of the shell safe.
+    /// Returns the shape of the only unsafe part of a line, if no other part can change what it does. Custom rules do
+    /// not count for the other parts: a person may have declared a function of the shell safe.
     fn shape_beside(&self, text: &str, parts: &[Part]) -> Option<Shape> {
         let only = beside::only_unsafe(parts)?;
         let parsed = syntax::parse(text);

@@ -71,8 +71,8 @@ impl Classifier {
     }
 }
 
-/// Reads the next line without its end. Returns false at the end of the input. Of a line that is too long, enough is kept
-/// to tell that.
+/// Reads the next line without its end. Returns false at the end of the input. Of a line that is too long, enough is
+/// kept to tell that.
 fn next_line(questions: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);

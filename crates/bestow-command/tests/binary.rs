@@ -1,4 +1,5 @@
 //! Tests of the program `bestow-classify`, and of the example in Python that uses it.
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::{
     io::{BufRead, BufReader, Write},
