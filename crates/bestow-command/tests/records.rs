@@ -141,6 +141,7 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("shell.rs", "shells"),
     ("sql_client.rs", "clients of databases: languages are not data"),
     ("code_patterns.rs", "calls in code of languages"),
+    ("beside.rs", "builtins, which change the shell"),
     ("builtin.rs", "builtins, which the interpreter runs"),
     ("container.rs", "mounts of containers"),
     ("hidden.rs", "words that runners hand on"),
