@@ -134,8 +134,8 @@ pub(super) struct Split<'m> {
     pub(super) of_bubblewrap: Vec<(&'m Path, Mount)>,
 }
 
-/// Returns the mounts that bubblewrap makes for a profile in which no guarded path contains a root. They are known before
-/// the search for guarded paths. Returns `None` if a guard that is known by name may contain a root.
+/// Returns the mounts that bubblewrap makes for a profile in which no guarded path contains a root. They are known
+/// before the search for guarded paths. Returns `None` if a guard that is known by name may contain a root.
 pub(super) fn roots(profile: &Profile) -> Option<Vec<(&Path, Mount)>> {
     let roots = || profile.write.keys().map(|root| root.as_path());
     let named = profile.hidden.iter().chain(&profile.absent).chain(&profile.unwritten).map(|path| path.as_path());

@@ -1,6 +1,7 @@
 //! Guarded paths that another process changes between the search of the host and the mount of the helper.
 //!
-//! The helper of these tests is a script. It waits until the host has searched, changes the tree, and becomes the helper.
+//! The helper of these tests is a script. It waits until the host has searched, changes the tree, and becomes the
+//! helper.
 
 use std::fs;
 
