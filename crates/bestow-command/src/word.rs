@@ -82,7 +82,7 @@ pub(crate) fn may_be_empty(c: char) -> bool {
 }
 
 /// Returns true for the characters that no literal text of a word has.
-fn is_sign(c: char) -> bool {
+pub(crate) fn is_sign(c: char) -> bool {
     is_gap(c) || c == ELEMENT_SIGN
 }
 
@@ -276,9 +276,11 @@ pub(crate) struct Word {
 
 /// Constructors.
 impl Word {
-    /// Creates a word of which every character is known.
+    /// Creates a word of this text. Every character is known, except for the gaps of a text that comes from an input.
     pub(crate) fn literal(text: impl Into<SmolStr>, span: Span) -> Self {
-        Word { text: text.into(), span, ..Word::default() }
+        let text = text.into();
+        let known = if text.has_unknown() { Known::Partly } else { Known::Fully };
+        Word { text, span, known, ..Word::default() }
     }
 
     /// Creates a word of which nothing is known, not even how many words it becomes.
@@ -311,7 +313,8 @@ impl Word {
     /// Returns this word with `word` in the place of each `mark`.
     pub(crate) fn filled(&self, mark: &str, word: &Word) -> Self {
         let known = if word.known == Known::Environment { word.known } else { Known::Partly };
-        Word { known, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
+        let secret = self.secret || word.secret;
+        Word { known, secret, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
     }
 
     /// Returns this word at another place.

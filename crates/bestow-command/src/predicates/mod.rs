@@ -35,7 +35,7 @@ pub(crate) use requests::{deletion_at_platform, deletion_in_store, destructive_m
 pub(crate) use scripts::{awk_program, find_expression, isolated_module, jq_words, sed_script, yq_expression};
 pub(crate) use stores::{
     all_containers, deleted_ref, directory_of_manifests, flush_command, migration_of_everything, removal_in_store,
-    unknown_keys,
+    store_reading, unknown_keys,
 };
 pub(crate) use system::{
     date_format, firewall_status, hg_identify, ip_words, one_setting, openssl_words, process_numbers, ps_words,
