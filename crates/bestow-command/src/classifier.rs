@@ -53,6 +53,17 @@ impl Classifier {
         Classifier { rules: Rules { additions, ..self.rules }, ..self }
     }
 
+    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value.
+    ///
+    /// ```
+    /// use bestow_command::{Classifier, Tier};
+    /// assert_eq!(Classifier::default().classify("sort $FILE").tier, Tier::Safe);
+    /// assert_eq!(Classifier::default().in_used_shell().classify("sort $FILE").tier, Tier::Dangerous);
+    /// ```
+    pub fn in_used_shell(self) -> Self {
+        Classifier { rules: Rules { used_shell: true, ..self.rules }, ..self }
+    }
+
     /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
     /// [`Additions::check`] does this when a person writes the rules.
     ///
@@ -155,6 +166,9 @@ impl Classifier {
         let whole = Span { start: 0, end: text.len() };
         let programs = Programs::new(&self.rules);
         let mut interpreter = Interpreter::new(&programs, text);
+        if self.rules.used_shell {
+            interpreter.scope.forget();
+        }
         let (understood, steps) = (parsed.understood(), parsed.steps);
         let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
         let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));

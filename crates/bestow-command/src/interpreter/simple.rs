@@ -306,7 +306,9 @@ fn between_brackets(text: &str) -> &str {
 }
 
 fn joined(args: &[Word]) -> String {
-    args.iter().map(|arg| arg.text()).collect::<Vec<_>>().join("\n") + "\n"
+    // The known part of an output stands behind the text that contains it.
+    let known = args.iter().filter(|arg| arg.has_output()).filter_map(Word::content);
+    args.iter().map(Word::text).chain(known).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// Returns true if a word is exactly this unquoted text.

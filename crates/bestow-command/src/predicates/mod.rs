@@ -21,7 +21,7 @@ pub(crate) use addresses::{
 };
 pub(crate) use archives::{ar_letters, archive_listing, image_files, jar_letters, tar_letters, text_of_document};
 pub(crate) use builtins::{
-    arithmetic, declared_variables, exported_variables, kill_words, no_evaluation, numbers, printf_words,
+    arithmetic, declared_variables, exported_variables, getopts_words, kill_words, numbers, printf_words,
     read_variables, set_options, test_words, variable_names,
 };
 pub(crate) use clouds::{aws_words, az_words, gcloud_words};
