@@ -300,9 +300,12 @@ impl Word {
         Word { text, span, known, origin, splits: true, open: true, ..Word::default() }
     }
 
-    /// Returns this word with another text.
+    /// Returns this word with another text. A word of which every character was known stays so unless the text has a
+    /// gap.
     pub(crate) fn with_text(&self, text: impl Into<SmolStr>) -> Self {
-        Word { text: text.into(), ..self.clone() }
+        let text = text.into();
+        let known = if self.known == Known::Fully && text.has_unknown() { Known::Partly } else { self.known };
+        Word { text, known, ..self.clone() }
     }
 
     /// Returns this word with a text of which a part may be anything.
@@ -475,7 +478,8 @@ impl Word {
         let open_start = self.starts_unknown() || self.text.is_empty();
         // `!(x)` and similar patterns are patterns as a whole. After an empty variable, a pattern begins the word.
         let pattern = self.text.without_optional_start();
-        let glob_start = self.glob && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
+        // A variable keeps the text of its glob. The name that the glob finds may begin with any character.
+        let glob_start = (self.glob || self.is_wild()) && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
         glob_start || (self.is_wild() && (open_start || self.splits))
     }
 

@@ -164,7 +164,6 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("wildcard.rs", "transports of `git`"),
     ("id_output.rs", "programs that print ids"),
     ("output.rs", "programs with a known output"),
-    ("simple.rs", "programs that pass their input on"),
     ("generated_files.rs", "programs that write their input"),
 ];
 

@@ -167,7 +167,12 @@ impl Evaluation<'_, '_> {
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span()).unwrap_or_default());
-        let verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        let mut verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        if verdict.tier == Tier::Safe && words.len() > 1 {
+            // A later run begins with other words.
+            let later = [Word::anything(self.shell.here)];
+            verdict = verdict.or_stricter(self.evaluate(&filled(&inner, &later, mark, MAX_FILLED), &Input::Unknown));
+        }
         // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
             return Some(
