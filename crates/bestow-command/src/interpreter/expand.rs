@@ -331,9 +331,9 @@ impl Interpreter<'_> {
 
     /// Returns true if the value of a parameter may be a secret: that of the variable, or of one in the word inside.
     fn is_private(&self, parameter: &Parameter) -> bool {
-        let inner = |piece: &Piece| match piece {
-            Piece::Parameter(inner) => self.scope.read(&inner.name).known != Known::Fully && self.is_private(inner),
-            _ => false,
+        let inner = |piece: &Piece| {
+            let Piece::Parameter(inner) = piece else { return false };
+            self.scope.read(&inner.name).known != Known::Fully && self.is_private(inner)
         };
         self.may_be_private(&parameter.name) || parameter.inside.iter().any(inner)
     }
