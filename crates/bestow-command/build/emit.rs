@@ -205,7 +205,8 @@ impl Emitter<'_> {
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
-             help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, option_file: {}, letter_bundle: {}, \
+             help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
+             option_file: {}, letter_bundle: {}, \
              only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
              plain: &[{}], secret_option: {} }},\n",
             program.names,

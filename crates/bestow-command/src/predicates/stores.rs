@@ -12,51 +12,13 @@ pub(crate) fn flush_command(word: &str, _: &Place) -> bool {
     word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")
 }
 
+/// Commands of a store that only read.
+const READING: &str = "PING ECHO TIME INFO DBSIZE LASTSAVE GET MGET GETRANGE STRLEN EXISTS TYPE TTL PTTL KEYS SCAN LLEN \
+    LRANGE LINDEX HGET HMGET HGETALL HKEYS HVALS HLEN HEXISTS HSCAN SCARD SMEMBERS SISMEMBER SSCAN ZCARD ZRANGE ZSCORE \
+    ZCOUNT ZSCAN XLEN XRANGE XINFO BITCOUNT ROLE";
+
 /// Accepts the commands of a store that only read. A module or a script can give none of these names another meaning.
 pub(crate) fn store_reading(options: &Options<'_>) -> Answer {
-    const READING: &[&str] = &[
-        "PING",
-        "ECHO",
-        "TIME",
-        "INFO",
-        "DBSIZE",
-        "LASTSAVE",
-        "GET",
-        "MGET",
-        "GETRANGE",
-        "STRLEN",
-        "EXISTS",
-        "TYPE",
-        "TTL",
-        "PTTL",
-        "KEYS",
-        "SCAN",
-        "LLEN",
-        "LRANGE",
-        "LINDEX",
-        "HGET",
-        "HMGET",
-        "HGETALL",
-        "HKEYS",
-        "HVALS",
-        "HLEN",
-        "HEXISTS",
-        "HSCAN",
-        "SCARD",
-        "SMEMBERS",
-        "SISMEMBER",
-        "SSCAN",
-        "ZCARD",
-        "ZRANGE",
-        "ZSCORE",
-        "ZCOUNT",
-        "ZSCAN",
-        "XLEN",
-        "XRANGE",
-        "XINFO",
-        "BITCOUNT",
-        "ROLE",
-    ];
     const INNER: &[(&str, &str)] = &[
         ("MEMORY", "USAGE"),
         ("MEMORY", "STATS"),
@@ -72,7 +34,7 @@ pub(crate) fn store_reading(options: &Options<'_>) -> Answer {
         [] => options.has("--scan"),
         _ if options.has("--scan") => false,
         [group, inner, ..] if INNER.iter().any(|(one, two)| is(group, one) && is(inner, two)) => true,
-        [command, ..] => READING.iter().any(|reading| is(command, reading)),
+        [command, ..] => READING.split(' ').any(|reading| is(command, reading)),
     };
     when(reads, "it may change what is stored")
 }
