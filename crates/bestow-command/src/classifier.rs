@@ -55,6 +55,17 @@ impl Classifier {
         Classifier { rules: Rules { additions, ..self.rules }, ..self }
     }
 
+    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value.
+    ///
+    /// ```
+    /// use bestow_command::{Classifier, Tier};
+    /// assert_eq!(Classifier::default().classify("sort $FILE").tier, Tier::Safe);
+    /// assert_eq!(Classifier::default().in_used_shell().classify("sort $FILE").tier, Tier::Dangerous);
+    /// ```
+    pub fn in_used_shell(self) -> Self {
+        Classifier { rules: Rules { used_shell: true, ..self.rules }, ..self }
+    }
+
     /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
     /// [`Additions::check`] does this when a person writes the rules.
     ///
@@ -176,7 +187,7 @@ impl Classifier {
         if self.rules.additions.declare_nothing() {
             return Some(shape);
         }
-        let rules = Rules { profile: self.profile(), ..Rules::default() };
+        let rules = Rules { profile: self.profile(), used_shell: self.rules.used_shell, ..Rules::default() };
         let programs = Programs::new(&rules);
         let built_in = followed(&programs, text, parsed);
         (beside::only_unsafe(&built_in.parts)?.span == only.span).then_some(shape)
@@ -199,6 +210,9 @@ impl Classifier {
 fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: Parsed) -> Interpreter<'p> {
     let whole = Span { start: 0, end: text.len() };
     let mut interpreter = Interpreter::new(programs, text);
+    if programs.in_used_shell() {
+        interpreter.scope.forget();
+    }
     let understood = parsed.understood();
     let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
     let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
