@@ -98,7 +98,7 @@ pub(crate) struct Scope {
 /// The limit of directories in which the shell may have stayed.
 const MAX_STAYED: usize = 16;
 
-/// Adds the missing directories. Returns false if there are too many of them, or if one is too long. Then none is added.
+/// Adds the missing directories. Returns false and adds none if there are too many of them, or if one is too long.
 fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
     let new = |one: &&SmolStr| !all.contains(*one);
     let added: Vec<SmolStr> = more.iter().filter(new).cloned().collect();
