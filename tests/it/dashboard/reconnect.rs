@@ -115,7 +115,7 @@ async fn the_inbox_counts_the_blocked_actions_that_activity_shows() {
         project.post(&bot, "/v1/authorize", &body).await;
         page.shows("2 destructive actions were blocked in the last hour: see Activity").await;
         page.the("link", "see Activity").click().await;
-        page.a("option", "terraform destroy").is_there().await;
+        page.shows("bot may not run terraform destroy").await;
     })
     .await;
 }
