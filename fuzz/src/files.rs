@@ -1,11 +1,12 @@
-//! The files that people and agents write: the policy file, and the files of tasks.
+//! The files that people, agents and the program itself write: the policy file, the files of tasks, and the directories
+//! that a sandbox remembers.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use bestow::{PolicyFile, policy::ConfigError, schedule::task_in};
+use bestow::{PolicyFile, policy::ConfigError, sandbox::cache_reads, schedule::task_in};
 
 /// Checks the policy file. It is a policy or a list of mistakes, and a second reader finds the same.
 pub fn policy(text: &[u8]) {
@@ -45,4 +46,15 @@ pub fn task(text: &str) {
             }
         }
     }
+}
+
+/// Checks the directories that a sandbox remembers. Bytes that are read would be written in the same way, and a part of
+/// them is nothing. Returns the number of directories.
+pub fn cache(bytes: &[u8]) -> usize {
+    let count = cache_reads(bytes);
+    if let (Some(_), Some((_, part))) = (count, bytes.split_last()) {
+        assert_eq!(cache_reads(part), None);
+        assert_eq!(cache_reads(&[bytes, b"\0"].concat()), None);
+    }
+    count.unwrap_or(0)
 }

@@ -93,7 +93,7 @@ impl Conditions {
         }
         if self.has_command() && self.has_shape() {
             let why = "a rule has either a `command` or a `shape`: a `command` matches each command of a line, and \
-                a `shape` matches a line with one command";
+                a `shape` matches a line with one unsafe command";
             return Err(Problem::new(why).help("write two rules"));
         }
         if self.cwds.iter().any(Option::is_some) && !of_command {
@@ -149,10 +149,7 @@ impl Conditions {
         if self.has_shape() {
             // A rule with shapes has neither patterns nor commands.
             let with = |rule: &Rule, shape: &Option<Shape>| Rule {
-                shape: shape.as_ref().map(|shape| {
-                    let whole = shape.to_string();
-                    CommandShape::of(&whole, whole.as_str().into())
-                }),
+                shape: shape.as_ref().map(|shape| CommandShape::of(shape, |whole| whole.into())),
                 ..rule.clone()
             };
             rules = rules.iter().flat_map(|rule| self.shapes.iter().map(move |shape| with(rule, shape))).collect();

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::{Admin, GrantOrDecisionId, ProcessCall};
 use crate::{
     engine::{Engine, Error},
-    kernel::Refusal,
     model::{
-        AgentId, Answer, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Decider, Escaped, Grant,
-        HeldChange, Means, Mode, Pending, Permission, Permissions, Reason, RequestId, Resolution, Scope,
+        AgentId, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Escaped, Grant, HeldChange, Means,
+        Mode, Pending, Permission, Reason, RequestId, Scope,
     },
 };
 
 use super::{
     admission::own_means,
+    answer::{self, Approval, GivenAnswer},
     modified,
     news::{RequestNews, WaitingRequest},
     reply::{Line, NotDone, Reply},
@@ -173,17 +173,6 @@ impl AdminCommand {
     }
 }
 
-/// The answer to a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "yes and no")]
-pub enum Approval {
-    /// Approves the request.
-    Approve,
-    /// Denies the request.
-    Deny,
-}
-
 /// Carries out an order of this process itself.
 pub async fn carry_out(engine: &Engine, order: AdminCommand) -> Reply {
     carry_out_through(engine, order, own_means()).await
@@ -236,17 +225,7 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
     let admin = Admin::of_every_owner(engine, Arc::clone(&means));
     match order {
         AdminCommand::Grants { agent } => Ok(grants(&admin, agent.as_ref())?),
-        AdminCommand::Why { agent, permission } => {
-            let chain = admin.why(&agent, &permission)?;
-            if chain.is_empty() {
-                return Err(NotDone::Refused(format!(
-                    "agent `{agent}` does not hold `{}`: add it to the `permissions` of the agent in the policy \
-                     file, or approve a request of the agent",
-                    Escaped(&permission.to_string())
-                )));
-            }
-            Ok(chain.iter().map(|link| Line::new(link, json!(link.to_string()))).collect())
-        }
+        AdminCommand::Why { agent, permission } => why(&admin, &agent, &permission),
         AdminCommand::Requests => {
             let held = admin.held_change()?;
             let request = |pending: &Pending| WaitingRequest::of(pending, &admin).line();
@@ -281,48 +260,23 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             modified::judge(&admin, &admin.waiting(&request)?.request, &instead)
         }
         AdminCommand::Answer { request, verdict, scope, feedback, permissions, instead, by } => {
-            let waiting = match admin.waiting(&request) {
-                Err(Error::Refused(Refusal::AlreadyResolved(how))) if verdict == Approval::Approve && is_held(&how) => {
-                    return Ok(vec![Line::new(&how, json!(*how))]);
-                }
-                waiting => waiting?,
-            };
-            if verdict == Approval::Deny && scope.is_some() && waiting.request.action.is_none() {
-                return Err(NotDone::Refused(format!(
-                    "a denial of a permission has no scope: it answers equal requests for the time in \
-                     `denial_memory`. Deny without `--scope`; [{}] stays pending",
-                    waiting.request.code()
-                )));
-            }
-            let answer = match (verdict, permissions) {
-                (Approval::Approve, None) => Answer::allow(),
-                (Approval::Approve, Some(only)) => {
-                    let only = Permissions::try_from(only).map_err(|why| NotDone::Refused(why.to_string()))?;
-                    Answer::allow_only(only)
-                }
-                (Approval::Deny, _) => Answer::deny(),
-            };
-            let answer = match instead.filter(|_| verdict == Approval::Approve) {
-                Some(command) => answer.instead(modified::changed(&waiting.request, &command)?),
-                None => answer,
-            };
-            let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
-            let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
-            let id = waiting.request.id;
-            let answered = admin.approver(&waiting.request.owner, by).answer(id, answer).await;
-            let resolution = engine.resolution(id)?;
-            if !(verdict == Approval::Approve && resolution.as_deref().is_some_and(is_held)) {
-                answered?;
-            }
-            Ok(resolution.iter().map(|how| Line::new(how, json!(**how))).collect())
+            let given = GivenAnswer { verdict, scope, feedback, permissions, instead };
+            answer::give(engine, &admin, &request, given, by).await
         }
     }
 }
 
-/// Returns true if the agent already holds the permission. An approval would have had that result, so the reply reports
-/// the existing resolution.
-fn is_held(how: &Resolution) -> bool {
-    how.decider == Decider::AlreadyHeld
+/// Returns the provenance of a permission, link by link.
+fn why(admin: &Admin, agent: &AgentId, permission: &Permission) -> Result<Vec<Line>, NotDone> {
+    let chain = admin.why(agent, permission)?;
+    if chain.is_empty() {
+        return Err(NotDone::Refused(format!(
+            "agent `{agent}` does not hold `{}`: add it to the `permissions` of the agent in the policy file, or \
+             approve a request of the agent",
+            Escaped(&permission.to_string())
+        )));
+    }
+    Ok(chain.iter().map(|link| Line::new(link, json!(link.to_string()))).collect())
 }
 
 fn grants(admin: &Admin, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {

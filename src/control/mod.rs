@@ -10,6 +10,7 @@
 mod admin;
 mod admission;
 mod ancestry;
+mod answer;
 mod follow;
 mod held;
 mod modified;
@@ -48,7 +49,8 @@ use crate::{
 #[doc(hidden)]
 pub use self::wire::control_hears;
 pub use self::{
-    admin::{AdminCommand, Approval, carry_out, carry_out_and_end},
+    admin::{AdminCommand, carry_out, carry_out_and_end},
+    answer::Approval,
     follow::Following,
     held::{GrantOrDecisionId, InvalidHeld},
     news::{CommandPart, RequestNews, WaitingRequest},

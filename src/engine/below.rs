@@ -151,7 +151,7 @@ impl Shared {
         mut understood: ResolvedAction,
         reached: &Reached,
     ) -> Result<ResolvedAction, Error> {
-        if reached.versions.is_empty() || understood.in_sandbox || understood.tier != Some(Tier::Safe) {
+        if reached.versions.is_empty() || understood.in_sandbox || !understood.reads_besides() {
             return Ok(understood);
         }
         let tool = understood.tool.clone();
@@ -163,7 +163,7 @@ impl Shared {
         reached.versions.iter().for_each(|root| shown.all_below(Access::Read, root.clone()));
         let found = spoken.map(|spoken| self.spoken_of(&spoken, Access::Read, &shown, &[]));
         if found.is_none_or(|found| found.map_or(true, |found| !found.is_empty())) {
-            (understood.tier, understood.tier_reason) = (Some(Tier::Dangerous), MAY_SHOW.into());
+            understood.distrust(MAY_SHOW);
         }
         Ok(understood)
     }

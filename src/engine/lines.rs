@@ -37,10 +37,7 @@ pub(super) struct Line {
 impl Line {
     pub(super) fn of(text: &str, judged: Classification) -> Line {
         let secrets = Secrets::of(text);
-        let shape = judged.shape.as_ref().map(|shape| {
-            let whole = shape.to_string();
-            CommandShape::of(&whole, secrets.redacted_in(&whole))
-        });
+        let shape = judged.shape.as_ref().map(|shape| CommandShape::of(shape, |whole| secrets.redacted_in(whole)));
         let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
             impact_scope: secrets.redacted_in(&judged.impact()),
             rollback_advice: judged.rollback_advice().into(),

@@ -176,8 +176,8 @@ impl Shared {
                 }
             }
         }
-        if named.reads_what_nobody_can_tell() && !understood.in_sandbox && understood.tier == Some(Tier::Safe) {
-            (understood.tier, understood.tier_reason) = (Some(Tier::Dangerous), NOBODY_CAN_TELL.into());
+        if named.reads_what_nobody_can_tell() && !understood.in_sandbox && understood.reads_besides() {
+            understood.distrust(NOBODY_CAN_TELL);
         }
         (understood, reached)
     }

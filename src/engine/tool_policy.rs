@@ -112,7 +112,8 @@ impl Approver {
         self.look_at(run, |state| guard(state, &owner, run, tool))
     }
 
-    /// Returns the policies of every tool of a run that was declared or used, by name.
+    /// Returns the policies of every tool of a run that was declared or used or that a saved decision of this run is
+    /// about, by name. [`later_policies`](Approver::later_policies) has those of every other tool.
     ///
     /// # Errors
     ///
@@ -120,8 +121,22 @@ impl Approver {
     pub fn guards(&self, run: &RunId) -> Result<Vec<ToolPolicy>, Error> {
         let owner = self.person()?.owner;
         self.look_at(run, |state| {
-            let tools = state.guards_of(&owner, run).map(|guards| guards.tools());
-            tools.into_iter().flatten().map(|(tool, _)| guard(state, &owner, run, tool)).collect()
+            let tools = state.tools_in_guard(&owner, run);
+            tools.into_iter().map(|tool| guard(state, &owner, run, tool)).collect()
+        })
+    }
+
+    /// Returns the policies of every tool of a run that [`guards`](Approver::guards) does not name: those that a tool
+    /// has at its first use.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`].
+    pub fn later_policies(&self, run: &RunId) -> Result<Arc<ToolPolicies>, Error> {
+        let owner = self.person()?.owner;
+        self.look_at(run, |state| {
+            let common = state.guards_of(&owner, run).map(|guards| Arc::clone(guards.common().written()));
+            common.unwrap_or_default()
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, Operation,
-    Permission, PinnedPermission, Reason, SanitizedPath, Tier, ToolName, UseFacts, UseOrigin, cut,
+    Permission, PinnedPermission, Reason, SanitizedPath, StartDir, Tier, ToolName, UseFacts, UseOrigin, cut,
 };
 
 use super::{
@@ -134,8 +134,42 @@ impl ResolvedAction {
     /// Returns the shape that a permanent approval covers, if one is possible. It includes the working directory and
     /// the circumstances.
     pub(crate) fn remembered_shape(&self) -> Option<CommandShape> {
-        let shape = self.shape.as_ref()?.in_directory(self.cwd.as_ref());
+        let directory = match self.shape_runs_in()? {
+            StartDir::Own => self.cwd.as_ref(),
+            StartDir::Real(path) => Some(path).filter(|path| self.cwd.as_ref().is_some_and(|cwd| cwd.contains(path))),
+            StartDir::Said(_) | StartDir::Unknown => None,
+        };
+        let is_known = directory.is_some() || self.cwd.is_none();
+        let shape = self.shape.as_ref().filter(|_| is_known)?.in_directory(directory);
         Some(self.circumstances.map_or_else(|| shape.clone(), |digest| shape.under(digest)))
+    }
+
+    /// Returns the directory in which the command of the shape runs. Returns none if the disk made another part of the
+    /// line unsafe, or if there may be several directories.
+    pub(crate) fn shape_runs_in(&self) -> Option<&StartDir> {
+        if !self.shape.as_ref()?.is_beside() {
+            return Some(&StartDir::Own);
+        }
+        let Target::Command { parts: Some(parts), .. } = self.target() else { return None };
+        let mut rest = parts.iter().filter(|part| part.tier > Tier::Safe);
+        match (rest.next()?.dirs.as_slice(), rest.next()) {
+            ([directory], None) => Some(directory),
+            _ => None,
+        }
+    }
+
+    /// Returns true if all parts of a line only read, or all but the one that a person may allow permanently.
+    pub(crate) fn reads_besides(&self) -> bool {
+        self.tier == Some(Tier::Safe) || self.shape.as_ref().is_some_and(CommandShape::is_beside)
+    }
+
+    /// Raises the tier of a line that seemed to read only, because of `why`. Of a line with another unsafe part,
+    /// nothing may be allowed permanently then.
+    pub(crate) fn distrust(&mut self, why: &str) {
+        if self.tier == Some(Tier::Safe) {
+            (self.tier, self.tier_reason) = (Some(Tier::Dangerous), why.into());
+        }
+        self.shape = None;
     }
 
     /// Returns the permissions that the agent must hold.

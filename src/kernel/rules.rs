@@ -251,7 +251,7 @@ impl Placed<'_> {
         let rule = self.rule;
         let denies = rule.verdict > Verdict::Allow;
         let shape =
-            rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
+            rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| shape.is_like(other)));
         let is_line = matches!(used.target, Target::Command { .. } | Target::Tool { .. });
         if !is_line && rule.path.is_none() && (rule.command.is_some() || rule.shape.is_some()) {
             return false;
@@ -269,7 +269,7 @@ impl Placed<'_> {
             | Target::Capability(_)
             | Target::Invalid { .. } => false,
         });
-        let there = denies || rule.command.is_some() || self.reaches(&StartDir::Own, action);
+        let there = denies || rule.command.is_some() || self.is_there(action);
         (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there
     }
 
@@ -277,6 +277,12 @@ impl Placed<'_> {
     /// run in an allowed directory. The rule does not restrict the commands that the program starts.
     fn allows(&self, part: &SpokenPart, action: &ResolvedAction) -> bool {
         self.covers(part) == Coverage::Whole && part.dirs.iter().all(|dir| self.reaches(dir, action))
+    }
+
+    /// Returns true if a rule without a pattern allows something in the directory in which the action runs.
+    fn is_there(&self, action: &ResolvedAction) -> bool {
+        let directory = if self.rule.shape.is_some() { action.shape_runs_in() } else { Some(&StartDir::Own) };
+        directory.is_some_and(|directory| self.reaches(directory, action))
     }
 
     fn covers(&self, part: &SpokenPart) -> Coverage {

@@ -33,6 +33,14 @@ impl State {
         own.into_iter().map(Arc::from).chain(self.rulings_in_guard(owner, run, tool, and)).collect()
     }
 
+    /// Returns the tools of a run that have an entry of their own, or a saved decision of this run.
+    pub(crate) fn tools_in_guard(&self, owner: &OwnerId, run: &RunId) -> BTreeSet<&ToolName> {
+        let known = self.guards_of(owner, run).into_iter().flat_map(|guards| guards.tools().keys());
+        let decided = self.rulings.values().map(|ruling| &**ruling);
+        let decided = decided.filter(|ruling| is_in_guard(ruling, owner, run, &ruling.tool));
+        known.chain(decided.map(|ruling| &ruling.tool)).collect()
+    }
+
     /// Returns the names of the saved decisions about `tool` in this run, and of those in `and`.
     pub(super) fn rulings_in_guard(
         &self,

@@ -5,6 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use bestow_command::Shape;
+
 use super::{
     CallId, CommandFingerprint, Details, Digest, GIVEN, Operation, Permission, Permissions, Quoted, Reason,
     SanitizedPath, Scope, Ticked, Tier, ToolName, UseFacts,
@@ -281,6 +283,9 @@ pub struct CommandShape {
     /// The directory in which a command of this shape must run, if the shape is bound to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<SanitizedPath>,
+    /// The key of the command alone, if the shape covers the command among parts that only read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Arc<str>>,
 }
 
 impl CommandShape {
@@ -289,15 +294,24 @@ impl CommandShape {
         ShapePhrase(self)
     }
 
-    /// Creates the shape with the display text `whole`, shown to people as `shown`.
-    pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
-        CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown, cwd: None }
+    /// Creates the form that is stored of a shape. `shown` returns what people see of a text. The directory of the
+    /// shape is left out: the engine binds its real location.
+    pub(crate) fn of(shape: &Shape, shown: impl FnOnce(&str) -> Arc<str>) -> CommandShape {
+        let whole = shape.to_string();
+        let alone = shape.is_beside().then(|| key(&shape.alone().to_string()));
+        CommandShape { key: key(&whole), shown: shown(&whole), cwd: None, alone }
+    }
+
+    /// Returns true if the shape covers its command among parts that only read, and not alone only.
+    pub fn is_beside(&self) -> bool {
+        self.alone.is_some()
     }
 
     /// Returns this shape, bound to `circumstances`.
     pub(crate) fn under(&self, circumstances: Digest) -> CommandShape {
-        let key = Digest::of_texts([&*self.key, &*circumstances.to_string()]).to_string().into();
-        CommandShape { key, ..self.clone() }
+        let circumstances = circumstances.to_string();
+        let bound = |key: &Arc<str>| Digest::of_texts([&**key, &*circumstances]).to_string().into();
+        CommandShape { key: bound(&self.key), alone: self.alone.as_ref().map(bound), ..self.clone() }
     }
 
     /// Returns this shape, bound to the directory `cwd`.
@@ -305,17 +319,26 @@ impl CommandShape {
         CommandShape { cwd: cwd.cloned(), ..self.clone() }
     }
 
-    /// Returns true if both shapes have equal keys and equal directories. A decision about one then applies to the
-    /// other.
-    pub(crate) fn is(&self, other: &CommandShape) -> bool {
-        self.key == other.key && self.cwd == other.cwd
+    /// Returns true if a decision about this shape applies to a command of the shape `other`, in the same directory.
+    pub(crate) fn covers(&self, other: &CommandShape) -> bool {
+        self.is_like(other) && self.cwd == other.cwd
+    }
+
+    /// Returns true if this shape is `other` in any directory, or if `other` is the command of this shape alone.
+    pub(crate) fn is_like(&self, other: &CommandShape) -> bool {
+        self.key == other.key || self.alone.as_ref() == Some(&other.key)
     }
 
     /// Returns true if the displayed text is complete and the shape is bound to no circumstances.
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
-        self.key == CommandShape::of(&self.shown, Arc::clone(&self.shown)).key
+        self.key == key(&self.shown)
     }
+}
+
+/// Returns the key of a shape with this display text.
+fn key(shown: &str) -> Arc<str> {
+    Digest::of_texts([shown]).to_string().into()
 }
 
 struct ShapePhrase<'a>(&'a CommandShape);

@@ -102,7 +102,7 @@ impl SavedDecision {
             Subject::Input(input) => *input == action.input,
             Subject::Access(access) => *access == action.access,
             Subject::Shape(shape) => {
-                self.tool == action.tool && action.shape.as_ref().is_some_and(|other| other.is(shape))
+                self.tool == action.tool && action.shape.as_ref().is_some_and(|other| shape.covers(other))
             }
             Subject::Doing(doing) => {
                 let does = action.doing.as_ref().is_some_and(|other| doing.is_in(other));
@@ -124,7 +124,7 @@ impl SavedDecision {
     fn is_no_to(&self, action: &ActionFacts) -> bool {
         let is_like = || {
             let Subject::Shape(shape) = &self.about else { return false };
-            self.operation == action.operation && action.shape.as_ref().is_some_and(|other| other.is(shape))
+            self.operation == action.operation && action.shape.as_ref().is_some_and(|other| shape.covers(other))
         };
         let does = || self.refused_doing().zip(action.doing.as_ref()).is_some_and(|(doing, other)| doing.is_in(other));
         let uses = || action.uses.iter().any(|used| self.refuses(used.operation, &used.resource));

@@ -58,6 +58,11 @@ pub enum SandboxError {
     Io(#[source] io::Error),
 }
 
+/// Returns the error about one part that cannot be enforced.
+pub(super) fn unavailable(what: &str) -> SandboxError {
+    SandboxError::Unavailable(vec![what.to_owned()])
+}
+
 impl From<io::Error> for SandboxError {
     fn from(why: io::Error) -> SandboxError {
         SandboxError::Io(why)

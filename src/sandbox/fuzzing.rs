@@ -1,6 +1,6 @@
 //! The readers of a sandbox for files and texts that others may have written, for tests with arbitrary bytes.
 
-use super::{cgroup, git, places, status};
+use super::{cgroup, git, look, places, status};
 
 /// Reads bytes as each reader of the host does: leases, mounts and control groups of the kernel, and the configuration
 /// of git. Returns the number of things that were read.
@@ -15,6 +15,17 @@ pub fn host_reads(bytes: &[u8]) -> usize {
     let written: Vec<u8> = leases.iter().flat_map(|path| places::line(path)).collect();
     assert!(places::paths_in(&written).eq(leases.iter().cloned()), "a lease is read as it was written");
     leases.len() + status::mounts_in(bytes).len() + cgroup::hierarchies_in(bytes) + git::settings_in(bytes)
+}
+
+/// Reads bytes as the host reads the directories that it remembers of a root. Returns their number, or `None` if the
+/// bytes are not whole.
+///
+/// # Panics
+///
+/// Panics if the reader breaks its own promise.
+#[doc(hidden)]
+pub fn cache_reads(bytes: &[u8]) -> Option<usize> {
+    look::directories_in(bytes)
 }
 
 #[cfg(test)]

@@ -63,10 +63,19 @@ pub(super) enum HelperMessage {
     /// All restrictions are in force. `landlock` is the Landlock version, and `events` is the descriptor that connects
     /// to the engine. If the network needs a listener, the message carries its descriptor.
     Ready { landlock: Option<u32>, events: Option<i32> },
+    /// A guarded path cannot be protected. Another process may have changed it since the host looked, so the host may
+    /// try again. The command does not run.
+    Changed(String),
     /// A restriction cannot be put in force, so the command does not run.
     Unavailable(String),
     /// The program cannot be started.
     NotStarted(String),
+}
+
+impl From<String> for HelperMessage {
+    fn from(why: String) -> HelperMessage {
+        HelperMessage::Unavailable(why)
+    }
 }
 
 /// The longest message. It is longer than any specification, so a greater length is an error.

@@ -95,7 +95,7 @@ fn enter() -> io::Result<()> {
     let confined = confine(&spec, &input, fds.next());
     let (landlock, way, door) = match confined {
         Ok(confined) => confined,
-        Err(why) => return send(&control, &HelperMessage::Unavailable(why), &[]),
+        Err(refusal) => return send(&control, &refusal, &[]),
     };
     let events = way.as_ref().map(AsRawFd::as_raw_fd);
     send(&control, &HelperMessage::Ready { landlock, events }, &door.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
@@ -108,9 +108,9 @@ fn enter() -> io::Result<()> {
 
 type Confined = (Option<u32>, Option<OwnedFd>, Option<TcpListener>);
 
-fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confined, String> {
+fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confined, HelperMessage> {
     if spec.events != way.is_some() {
-        return Err("the socket of the engine was not received".into());
+        return Err("the socket of the engine was not received".to_owned().into());
     }
     // Descriptors that the parent of the host left open are closed at `exec`, known or unknown.
     CloseFdsBuilder::new().cloexecfrom(3);
@@ -121,7 +121,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     if spec.has_namespaces {
         // The mounts come before any path is looked up. A directory that was opened earlier would still show the
         // content below a mount.
-        make(&spec.mounts)?;
+        make(&spec.mounts).map_err(HelperMessage::Changed)?;
         // A directory that its owner has closed can be entered only now.
         enter_directory(&spec.cwd)?;
         spec.limits.apply(spec.counted_by)?;

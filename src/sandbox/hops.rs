@@ -7,6 +7,11 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use rustix::{
+    fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
+    io::Errno,
+};
+
 /// The most links that the kernel follows.
 const MOST_LINKS: usize = 40;
 
@@ -26,6 +31,26 @@ pub(super) struct Hops {
 ///
 /// Fails if a link cannot be read.
 pub(super) fn hops(path: &Path) -> io::Result<Hops> {
+    if has_no_links(path) {
+        let end = parts(path).fold(PathBuf::from("/"), |at, name| at.join(name));
+        return Ok(Hops { links: Vec::new(), end: Some(end) });
+    }
+    by_parts(path)
+}
+
+/// Returns true if the kernel met no link on the way to an object, or to the first part that is missing. One call tells
+/// this for nearly all paths.
+fn has_no_links(path: &Path) -> bool {
+    // What follows a missing part and `..` is unknown to the kernel.
+    if path.components().any(|part| part == Component::ParentDir) {
+        return false;
+    }
+    let opened = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    matches!(opened, Ok(_) | Err(Errno::NOENT | Errno::NOTDIR))
+}
+
+/// Returns the way to the object of an absolute path, part by part.
+fn by_parts(path: &Path) -> io::Result<Hops> {
     let (mut at, mut links) = (PathBuf::from("/"), Vec::new());
     let mut rest: VecDeque<OsString> = parts(path).collect();
     while let Some(name) = rest.pop_front() {
@@ -88,13 +113,19 @@ mod tests {
         symlink("gone/../b/new", at("away")).unwrap();
         symlink("one", at("other")).unwrap();
         symlink("other", at("one")).unwrap();
-        let told = |path: &str| hops(&at(path)).unwrap();
+        let told = |path: &str| {
+            let told = hops(&at(path)).unwrap();
+            assert_eq!(told, by_parts(&at(path)).unwrap());
+            told
+        };
         let expected =
             |links: &[&str], end: &str| Hops { links: links.iter().map(|link| at(link)).collect(), end: Some(at(end)) };
         assert_eq!(told("a/g"), expected(&["a", "b", "d/g"], "d/e/f"));
         assert_eq!(told("a/../x"), expected(&["a", "b"], "x"));
         assert_eq!(told("away"), expected(&["away", "b"], "d/new"));
         assert_eq!(told("d/e/f/below"), expected(&[], "d/e/f/below"));
+        assert_eq!(told("gone/../a"), expected(&["a", "b"], "d"));
+        assert_eq!(told("gone/x"), expected(&[], "gone/x"));
         assert_eq!(told("one"), Hops { links: vec![at("one"), at("other")], end: None });
     }
 

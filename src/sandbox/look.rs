@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::{fs::FileType, io::Errno};
 
 use crate::model::SanitizedPath;
+pub(super) use kept::directories_in;
 pub(super) use names::Names;
 use names::Why;
 use seen::{Below, Entries, ROOT, Tree};

@@ -23,6 +23,7 @@
 mod bubblewrap;
 mod cancellation;
 mod cgroup;
+mod child;
 mod command;
 mod denial_report;
 mod egress_proxy;
@@ -64,7 +65,7 @@ pub(super) use events::Door;
 pub use events::{EVENTS_FD, connect_to_engine};
 pub use export::{CannotSay, Format, UnknownFormat};
 #[doc(hidden)]
-pub use fuzzing::host_reads;
+pub use fuzzing::{cache_reads, host_reads};
 #[doc(hidden)]
 pub use handshake::helper_hears;
 pub use helper::{HELPER_WORD, enter_if_asked};

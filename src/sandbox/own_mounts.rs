@@ -105,10 +105,26 @@ enum How {
 /// A mount that the helper makes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OwnMount {
+    #[serde(with = "bytes_as_text")]
     path: Vec<u8>,
     how: How,
     /// The names of directories in the path that stay as they are.
     open: Vec<Vec<u8>>,
+}
+
+/// Bytes as a text with one character for each byte. A list of numbers would take four times as long to read.
+mod bytes_as_text {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&bytes.iter().map(|byte| char::from(*byte)).collect::<String>())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        let bytes = text.chars().map(|character| u8::try_from(character).map_err(D::Error::custom));
+        bytes.collect()
+    }
 }
 
 /// The mounts of a profile, divided by the program that makes them, parents first.
@@ -116,6 +132,18 @@ pub(super) struct OwnMount {
 pub(super) struct Split<'m> {
     pub(super) of_helper: Vec<OwnMount>,
     pub(super) of_bubblewrap: Vec<(&'m Path, Mount)>,
+}
+
+/// Returns the mounts that bubblewrap makes for a profile in which no guarded path contains a root. They are known
+/// before the search for guarded paths. Returns `None` if a guard that is known by name may contain a root.
+pub(super) fn roots(profile: &Profile) -> Option<Vec<(&Path, Mount)>> {
+    let roots = || profile.write.keys().map(|root| root.as_path());
+    let named = profile.hidden.iter().chain(&profile.absent).chain(&profile.unwritten).map(|path| path.as_path());
+    let is_inside = |root: &Path, path: &Path| root.starts_with(path);
+    let is_nested = roots().any(|root| {
+        roots().any(|other| other != root && is_inside(root, other)) || named.clone().any(|path| is_inside(root, path))
+    });
+    (!is_nested).then(|| roots().map(|root| (root, Mount::Write)).collect())
 }
 
 /// Divides the mounts of a profile between the helper and bubblewrap.

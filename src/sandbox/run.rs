@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     io,
-    net::Shutdown,
     os::{
         fd::{AsFd, OwnedFd},
         unix::{
@@ -13,33 +12,29 @@ use std::{
         },
     },
     path::{Path, PathBuf},
-    process::{Child, Stdio},
     thread,
-    time::Duration,
 };
 
 use hmac_sha256::Hash as Sha256;
-use rustix::{
-    io::retry_on_intr,
-    net::sockopt::set_socket_passcred,
-    process::{Pid, WaitId, WaitIdOptions, waitid},
-};
+use rustix::process::Pid;
 
 use super::{
-    Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
+    Command, Finished, Guard, HELPER_WORD, Output, Profile, ProfileError, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap, Starts},
     cancellation::{Over, Watched, watched},
     cgroup::{ControlGroups, Group},
+    child::{Running, TO_STAND},
     denial_report::evidence,
     egress_proxy::{self, EgressProxy},
+    error::unavailable,
     handshake::{HelperMessage, Spec, receive, say_go, send},
     helper::{can_enter, nothing},
     keeper::KEEPER_WORD,
     lacking::{Lacking, lacking},
     limits::CountedBy,
     mounts::Mount,
-    output::{Heard, captured},
-    own_mounts::{Own, OwnMount, split},
+    output::Heard,
+    own_mounts::{Own, OwnMount, roots, split},
     read_only_paths::ReadOnlyPaths,
     status::{Status, has_a_network_of_its_own, reaches, sees},
     streams::may_be_inherited,
@@ -52,8 +47,8 @@ use crate::model::{FileIdentity, Limits, SandboxFacts, SanitizedPath};
 const ENTER_FIRST: &str = "its `main` has to begin with `bestow::sandbox::enter_if_asked()`, before any thread or \
     runtime starts, and to return the exit code if there is one (docs/sandbox.md)";
 
-/// The time limit for the start of a sandbox.
-const TO_STAND: Duration = Duration::from_secs(30);
+/// The most attempts at a start while other processes change guarded paths.
+const ATTEMPTS: usize = 3;
 
 /// A runner of commands under profiles. It consists of a helper, and of bubblewrap if that is installed.
 #[derive(Clone, Debug)]
@@ -178,22 +173,20 @@ impl Sandbox {
         ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
     ) -> Result<Finished, E> {
         may_be_inherited(command)?;
-        // The guards are held until the command and all processes that it started are gone.
-        let guards = self.guards(profile, way.as_ref())?;
-        let group = self.group(profile)?;
         let output = (command.output == Stream::Captured).then_some(profile.limits.output);
-        let plan = Plan { sandbox: self, profile, command, guards: &guards, group: group.as_ref(), output };
+        let plan = Plan { sandbox: self, profile, command, output };
         let input = match command.input {
             Stream::Inherit => io::stdin().as_fd().try_clone_to_owned().map_err(SandboxError::from)?,
             Stream::Nothing | Stream::Captured => nothing().map_err(SandboxError::from)?,
         };
-        let (stands, mut running) = plan.stand(way, input, [None, None])?;
-        let Stands { control, started, facts, way_out: _way_out } = stands;
+        // The guards are held until the command and all processes that it started are gone.
+        let Standing { guards, group: _group, stands, mut running } = plan.stand(way, input, [None, None])?;
+        let Stands { started, facts, way_out: _way_out } = stands;
         if watched.is_unwanted() {
             return Err(SandboxError::NotStarted("the caller no longer waits for it".into()).into());
         }
         ready(&facts)?;
-        go(&control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
+        go(&running.control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
         let (status, over) = running.wait(profile.limits.time(), watched).map_err(SandboxError::from)?;
         let timed_out = over == Over::TimeIsUp;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
@@ -212,21 +205,22 @@ impl Sandbox {
         Ok(Finished { code, signal, timed_out, stdout, stderr, facts, violations, possible_sandbox_denial })
     }
 
-    /// Creates the guards of a run, if all of `profile` can be enforced.
-    pub(super) fn guards(&self, profile: &Profile, way: Option<&OwnedFd>) -> Result<ReadOnlyPaths, SandboxError> {
+    /// Checks that all of `profile` can be enforced.
+    fn can_enforce(&self, profile: &Profile, has_way: bool) -> Result<(), SandboxError> {
         let missing = self.cannot_enforce(profile);
         if !missing.is_empty() {
             return Err(SandboxError::Unavailable(missing));
         }
-        if profile.events && way.is_none() {
-            return Err(super::ProfileError::NoSocket.into());
+        if profile.events && !has_way {
+            return Err(ProfileError::NoSocket.into());
         }
+        Ok(())
+    }
+
+    /// Creates the guards of a run.
+    fn guards(&self, profile: &Profile) -> Result<ReadOnlyPaths, SandboxError> {
         if self.bubblewrap.is_some() { ReadOnlyPaths::of(profile) } else { Ok(ReadOnlyPaths::default()) }
     }
-}
-
-pub(super) fn unavailable(what: &str) -> SandboxError {
-    SandboxError::Unavailable(vec![what.to_owned()])
 }
 
 /// Lets the helper become the command. The end of the `started` stream confirms this.
@@ -234,7 +228,9 @@ pub(super) fn go(control: &UnixStream, started: &UnixStream) -> Result<(), Sandb
     say_go(control)?;
     match receive::<HelperMessage>(started)?.map(|told| told.message) {
         None => Ok(()),
-        Some(HelperMessage::NotStarted(why) | HelperMessage::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
+        Some(HelperMessage::NotStarted(why) | HelperMessage::Changed(why) | HelperMessage::Unavailable(why)) => {
+            Err(SandboxError::NotStarted(why))
+        }
         Some(HelperMessage::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
     }
 }
@@ -244,15 +240,12 @@ pub(super) struct Plan<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) profile: &'a Profile,
     pub(super) command: &'a Command,
-    pub(super) guards: &'a ReadOnlyPaths,
-    pub(super) group: Option<&'a Group>,
     /// The number of bytes of each captured stream that are kept, if that is a limit of this run.
     pub(super) output: Option<usize>,
 }
 
 /// A confined process that waits for the start signal.
 pub(super) struct Stands {
-    pub(super) control: UnixStream,
     pub(super) started: UnixStream,
     pub(super) facts: SandboxFacts,
     pub(super) way_out: Option<EgressProxy>,
@@ -288,6 +281,11 @@ impl Plan<'_> {
         process
     }
 
+    /// Starts the process, which waits for the specification.
+    fn begin(&self, mounts: &[(&Path, Mount)]) -> Result<Running, SandboxError> {
+        Running::start(self.process(mounts), self.command.output, self.sandbox.bubblewrap.is_none())
+    }
+
     /// Starts a confined process that waits for the start signal. `heard` are the callbacks for its standard output and
     /// standard error.
     pub(super) fn stand(
@@ -295,35 +293,94 @@ impl Plan<'_> {
         way: Option<OwnedFd>,
         input: OwnedFd,
         heard: [Option<Heard>; 2],
-    ) -> Result<(Stands, Running), SandboxError> {
-        let split = split(&self.guards.mounts, self.profile)?;
-        let (control, mut running) = Running::start(self, self.process(&split.of_bubblewrap), heard)?;
-        match self.confined(&control, split.of_helper, way, &input, &mut running) {
-            Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
-            Err(why) => Err(running.not_stood(control, why)),
+    ) -> Result<Standing, SandboxError> {
+        self.sandbox.can_enforce(self.profile, way.is_some())?;
+        let mut standing = self.try_to_stand(way.as_ref(), &input);
+        for _ in 1..ATTEMPTS {
+            // Another process changed a guarded path between the search and the mount. So the search is repeated.
+            if standing.as_ref().is_err_and(|not_stood| not_stood.is_changed) {
+                standing = self.try_to_stand(way.as_ref(), &input);
+            }
         }
+        let mut standing = standing.map_err(|not_stood| not_stood.why)?;
+        standing.running.listen(self.profile.limits.output, heard);
+        Ok(standing)
     }
 
+    fn try_to_stand(&self, way: Option<&OwnedFd>, input: &OwnedFd) -> Result<Standing, NotStood> {
+        // bubblewrap needs time for its start. The search for the guards takes place meanwhile.
+        let early =
+            roots(self.profile).map(|mounts| self.begin(&mounts).map(|running| (mounts, running))).transpose()?;
+        let guards = self.sandbox.guards(self.profile)?;
+        let group = self.sandbox.group(self.profile)?;
+        let split = split(&guards.mounts, self.profile).map_err(SandboxError::from)?;
+        let is_plain = |mounts: &Vec<_>| self.sandbox.bubblewrap.is_none() || *mounts == split.of_bubblewrap;
+        let mut running = match early {
+            Some((mounts, running)) if is_plain(&mounts) => running,
+            early => {
+                drop(early);
+                self.begin(&split.of_bubblewrap)?
+            }
+        };
+        let plan = Confinement { plan: self, guards: &guards, group: group.as_ref() };
+        match plan.confined(split.of_helper, way, input, &mut running) {
+            Ok(stands) => Ok(Standing { guards, group, stands, running }),
+            Err(NotStood { why, is_changed }) => Err(NotStood { why: running.not_stood(why), is_changed }),
+        }
+    }
+}
+
+/// A confined process that waits for the start signal, with its guards and its limits. The process ends before they do.
+pub(super) struct Standing {
+    pub(super) guards: ReadOnlyPaths,
+    pub(super) group: Option<Group>,
+    pub(super) stands: Stands,
+    pub(super) running: Running,
+}
+
+/// The reason for which a process did not stand.
+struct NotStood {
+    why: SandboxError,
+    /// True if a guarded path may have changed since the search.
+    is_changed: bool,
+}
+
+impl From<SandboxError> for NotStood {
+    fn from(why: SandboxError) -> NotStood {
+        let is_changed = matches!(why, SandboxError::Profile(ProfileError::NotHeld(..)));
+        NotStood { why, is_changed }
+    }
+}
+
+/// The confinement of one process.
+struct Confinement<'a> {
+    plan: &'a Plan<'a>,
+    guards: &'a ReadOnlyPaths,
+    group: Option<&'a Group>,
+}
+
+impl Confinement<'_> {
     /// Sends the specification to the helper. After the helper is ready, this checks the process from outside.
     fn confined(
         &self,
-        control: &UnixStream,
         mounts: Vec<OwnMount>,
-        way: Option<OwnedFd>,
+        way: Option<&OwnedFd>,
         input: &OwnedFd,
         running: &mut Running,
-    ) -> Result<(SandboxFacts, UnixStream, Option<EgressProxy>), SandboxError> {
+    ) -> Result<Stands, NotStood> {
         let spec = self.spec(mounts);
-        let (started, helpers) = UnixStream::pair()?;
-        started.set_read_timeout(Some(TO_STAND))?;
-        let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
+        let (started, helpers) = UnixStream::pair().map_err(SandboxError::from)?;
+        started.set_read_timeout(Some(TO_STAND)).map_err(SandboxError::from)?;
+        let control = &running.control;
+        let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.map(OwnedFd::as_fd)];
         let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
         let told = said.and_then(|()| receive::<HelperMessage>(control));
         let told = told.map_err(|why| self.not_entered(&format!(": {why}")))?;
         let told = told.ok_or_else(|| self.not_entered(""))?;
         let (landlock, events) = match told.message {
             HelperMessage::Ready { landlock, events } => (landlock, events),
-            HelperMessage::Unavailable(why) | HelperMessage::NotStarted(why) => return Err(unavailable(&why)),
+            HelperMessage::Changed(why) => return Err(NotStood { why: unavailable(&why), is_changed: true }),
+            HelperMessage::Unavailable(why) | HelperMessage::NotStarted(why) => return Err(unavailable(&why).into()),
         };
         let pid = told.sender.ok_or_else(|| unavailable("the process is unknown"))?;
         running.leader = Some(pid);
@@ -331,17 +388,19 @@ impl Plan<'_> {
         self.group.map_or(Ok(()), |group| group.enter(pid)).map_err(|why| unavailable(&why))?;
         let way_out = self.way_out(pid, told.fds)?;
         let status = Status::of(pid, spec.has_namespaces).map_err(|why| unavailable(&why))?;
-        if self.sandbox.bubblewrap.is_some() {
-            sees(pid, &self.guards.mounts).map_err(|why| unavailable(&why))?;
+        if self.plan.sandbox.bubblewrap.is_some() {
+            let seen = sees(pid, &self.guards.mounts);
+            seen.map_err(|why| NotStood { why: unavailable(&why), is_changed: true })?;
         }
         let events = events.zip(way);
-        let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
-        Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
+        let socket = events.map(|(fd, way)| reaches(pid, fd, way)).transpose().map_err(|why| unavailable(&why))?;
+        let facts = self.facts(&spec, landlock, pid, status, socket);
+        Ok(Stands { started, facts, way_out })
     }
 
     /// The error for a helper that gave no answer, with the remedy if the helper is this program.
     fn not_entered(&self, why: &str) -> SandboxError {
-        let helper = &self.sandbox.helper;
+        let helper = &self.plan.sandbox.helper;
         let is_this = std::env::current_exe().is_ok_and(|this| this == *helper);
         let remedy =
             if is_this { format!("; if `{}` is its own helper, {ENTER_FIRST}", helper.display()) } else { "".into() };
@@ -350,11 +409,11 @@ impl Plan<'_> {
 
     /// Starts the egress proxy at the listener that the helper opened in its network, if the profile needs one.
     fn way_out(&self, pid: Pid, doors: Vec<OwnedFd>) -> Result<Option<EgressProxy>, SandboxError> {
-        match (self.profile.is_kept_to_hosts(), doors.into_iter().next()) {
+        match (self.plan.profile.is_kept_to_hosts(), doors.into_iter().next()) {
             (false, None) => Ok(None),
             (true, Some(door)) => {
                 has_a_network_of_its_own(pid).map_err(|why| unavailable(&why))?;
-                Ok(Some(EgressProxy::through(door, self.profile.domains.clone())?))
+                Ok(Some(EgressProxy::through(door, self.plan.profile.domains.clone())?))
             }
             (true, None) => Err(unavailable("the network has no proxy that could limit it to some hosts")),
             (false, Some(_)) => Err(unavailable("the network has a proxy that was not requested")),
@@ -364,7 +423,7 @@ impl Plan<'_> {
     /// Returns the paths below which the command writes. A root that is hidden is replaced by the directories in it
     /// that stay open.
     fn write(&self) -> BTreeMap<SanitizedPath, FileIdentity> {
-        let mut write = self.profile.write.clone();
+        let mut write = self.plan.profile.write.clone();
         for (root, open) in &self.guards.hidden_roots {
             write.remove(root);
             write.extend(open.clone());
@@ -373,36 +432,36 @@ impl Plan<'_> {
     }
 
     fn limits(&self) -> Limits {
-        self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some(), self.group)
+        self.plan.profile.limits.with_defaults(self.plan.sandbox.bubblewrap.is_some(), self.group)
     }
 
     fn spec(&self, mounts: Vec<OwnMount>) -> Spec {
         let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
         let mut environment: BTreeMap<_, _> =
-            self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
-        if self.sandbox.bubblewrap.is_some() {
+            self.plan.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
+        if self.plan.sandbox.bubblewrap.is_some() {
             // This file system belongs to the sandbox and disappears with it.
             environment.entry("TMPDIR".into()).or_insert_with(|| b"/dev/shm".to_vec());
         }
-        if self.profile.is_kept_to_hosts() {
+        if self.plan.profile.is_kept_to_hosts() {
             for name in egress_proxy::VARIABLES {
                 environment.insert(name.into(), egress_proxy::ADDRESS.into());
             }
         }
         Spec {
-            words: self.command.words.iter().map(bytes).collect(),
+            words: self.plan.command.words.iter().map(bytes).collect(),
             environment,
-            cwd: self.profile.cwd.clone(),
+            cwd: self.plan.profile.cwd.clone(),
             write: self.write(),
-            network: self.profile.network,
-            has_namespaces: self.sandbox.bubblewrap.is_some(),
+            network: self.plan.profile.network,
+            has_namespaces: self.plan.sandbox.bubblewrap.is_some(),
             mounts,
             own: Own::here(),
             limits: self.limits(),
-            landlock_at_most: self.sandbox.landlock_at_most,
-            counted_by: CountedBy::of(self.sandbox.bubblewrap.is_some(), self.group),
-            events: self.profile.events,
-            door: self.profile.is_kept_to_hosts(),
+            landlock_at_most: self.plan.sandbox.landlock_at_most,
+            counted_by: CountedBy::of(self.plan.sandbox.bubblewrap.is_some(), self.group),
+            events: self.plan.profile.events,
+            door: self.plan.profile.is_kept_to_hosts(),
         }
     }
 
@@ -414,7 +473,7 @@ impl Plan<'_> {
         status: Status,
         socket: Option<String>,
     ) -> SandboxFacts {
-        let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
+        let version = self.plan.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
         let of_backend: &[&str] = if spec.has_namespaces {
             &[]
         } else {
@@ -423,13 +482,13 @@ impl Plan<'_> {
         let not_enforced = lacking(&Lacking {
             has_namespaces: spec.has_namespaces,
             has_landlock: landlock_abi.is_some(),
-            is_unguarded: self.profile.guard == Guard::Nothing && !spec.write.is_empty(),
+            is_unguarded: self.plan.profile.guard == Guard::Nothing && !spec.write.is_empty(),
             counts_together: spec.counted_by == CountedBy::User && spec.limits.named().contains_key("processes"),
             is_missing_some: !self.guards.not_there.is_empty(),
         });
         SandboxFacts {
             mode: if spec.write.is_empty() { "read_only" } else { "workspace_write" }.into(),
-            backend: self.sandbox.backend().into(),
+            backend: self.plan.sandbox.backend().into(),
             backend_version: version.unwrap_or_else(|| landlock_abi.map_or("".into(), |abi| format!("abi {abi}"))),
             landlock_abi,
             cwd: spec.cwd.clone(),
@@ -439,10 +498,10 @@ impl Plan<'_> {
             hidden: self.guards.hidden.clone(),
             not_there: self.guards.not_there.clone(),
             network: spec.network,
-            hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
+            hosts: self.plan.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
-            process_limits: spec.limits.in_force(self.output),
+            process_limits: spec.limits.in_force(self.plan.output),
             limited_by: spec.limits.limited_by(spec.counted_by),
             enforced: if not_enforced.is_empty() { SandboxFacts::FULL } else { SandboxFacts::PARTIAL }.into(),
             not_enforced,
@@ -451,7 +510,7 @@ impl Plan<'_> {
             no_new_privs: status.no_new_privs,
             seccomp_filters: status.seccomp_filters,
             capabilities: status.capabilities,
-            argv_digest: digest(&self.command.words),
+            argv_digest: digest(&self.plan.command.words),
             violation_refs: Vec::new(),
         }
     }
@@ -464,102 +523,4 @@ fn digest(words: &[std::ffi::OsString]) -> String {
         hash.update([0]);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A process that becomes the command, or that already is the command.
-pub(super) struct Running {
-    pub(super) child: Child,
-    /// The process id of the helper, as the host sees it, once it is known.
-    pub(super) leader: Option<Pid>,
-    /// The stream whose end makes the keeper kill all processes. It exists only without bubblewrap: there, killing the
-    /// child does not end a process namespace.
-    lifeline: Option<UnixStream>,
-    pub(super) stdout: Option<thread::JoinHandle<Output>>,
-    pub(super) stderr: Option<thread::JoinHandle<Output>>,
-}
-
-impl Running {
-    fn start(
-        plan: &Plan<'_>,
-        mut process: std::process::Command,
-        heard: [Option<Heard>; 2],
-    ) -> Result<(UnixStream, Running), SandboxError> {
-        let (control, theirs) = UnixStream::pair()?;
-        set_socket_passcred(&control, true)?;
-        control.set_read_timeout(Some(TO_STAND))?;
-        let program = Path::new(process.get_program()).to_owned();
-        process.stdin(Stdio::from(OwnedFd::from(theirs))).current_dir("/");
-        let stream = || match plan.command.output {
-            Stream::Captured => Stdio::piped(),
-            Stream::Inherit => Stdio::inherit(),
-            Stream::Nothing => Stdio::null(),
-        };
-        let spawned = process.stdout(stream()).stderr(stream()).spawn();
-        let mut child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
-        let limit = plan.profile.limits.output;
-        let needs_one = plan.sandbox.bubblewrap.is_none();
-        let lifeline = needs_one.then(|| control.try_clone()).transpose()?;
-        let [hears_out, hears_err] = heard;
-        let running = Running {
-            stdout: child.stdout.take().map(|stream| captured(stream, limit, hears_out)),
-            stderr: child.stderr.take().map(|stream| captured(stream, limit, hears_err)),
-            leader: None,
-            lifeline,
-            child,
-        };
-        Ok((control, running))
-    }
-
-    /// Kills the process and all processes that it started.
-    pub(super) fn kill(&mut self) {
-        let _ = match &self.lifeline {
-            Some(lifeline) => lifeline.shutdown(Shutdown::Both),
-            None => self.child.kill(),
-        };
-    }
-
-    /// Waits for the end of the command, for its time limit, or for its cancellation. It then kills all that is left
-    /// and reaps the child.
-    fn wait(&mut self, at_most: Duration, watched: &Watched) -> io::Result<(std::process::ExitStatus, Over)> {
-        let pid = Pid::from_child(&self.child);
-        let tell = watched.ended();
-        let ended = thread::spawn(move || {
-            // The wait does not reap the process, so that its id stays reserved until everything is gone.
-            let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
-            tell();
-        });
-        let over = watched.wait(at_most);
-        self.kill();
-        let _ = ended.join();
-        self.child.wait().map(|status| (status, over))
-    }
-
-    /// Returns the error of a sandbox that did not start, with the error output of its processes.
-    fn not_stood(mut self, control: UnixStream, why: SandboxError) -> SandboxError {
-        // bubblewrap may be killed before it takes care of its children. A helper that still listens then sees the end
-        // of its stream.
-        drop(control);
-        self.kill();
-        let said = self.stderr.take().and_then(|stream| stream.join().ok()).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said.bytes).trim().to_owned();
-        let said = Some(said).filter(|said| !said.is_empty());
-        if let SandboxError::Unavailable(missing) = why {
-            return SandboxError::Unavailable(missing.into_iter().chain(said).collect());
-        }
-        match said {
-            Some(said) => SandboxError::Unavailable(vec![why.to_string(), said]),
-            None => why,
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.kill();
-        let _ = self.child.wait();
-        // The streams end with the processes. Their output is not needed any more.
-        for stream in [self.stdout.take(), self.stderr.take()].into_iter().flatten() {
-            let _ = stream.join();
-        }
-    }
 }

@@ -19,10 +19,12 @@ use rustix::{
 use super::{
     Command, Limits, Profile, Sandbox, SandboxError,
     cgroup::Group,
+    child::Running,
     denial_report::evidence,
+    error::unavailable,
     output::Heard,
     read_only_paths::ReadOnlyPaths,
-    run::{Plan, Running, Stands, go, unavailable},
+    run::{Plan, Standing, Stands, go},
 };
 use crate::model::{ProcessExit, SandboxFacts, SandboxViolation};
 
@@ -37,7 +39,7 @@ const NO_BUBBLEWRAP: &str = "a long-running process requires bubblewrap: with La
 pub(crate) struct Going {
     running: Running,
     stands: Stands,
-    group: Option<Group>,
+    _group: Option<Group>,
     guards: ReadOnlyPaths,
     profile: Profile,
     command: Command,
@@ -66,16 +68,13 @@ impl Sandbox {
         if self.backend() != "bubblewrap" {
             return Err(unavailable(NO_BUBBLEWRAP));
         }
-        let guards = self.guards(profile, way.as_ref())?;
         let words = profile.clone().limited(Limits { output: MOST_WORDS, ..profile.limits().clone() });
-        let group = self.group(profile)?;
-        let plan =
-            Plan { sandbox: self, profile: &words, command, guards: &guards, group: group.as_ref(), output: None };
-        let (stands, running) = plan.stand(way, input, heard.map(Some))?;
+        let plan = Plan { sandbox: self, profile: &words, command, output: None };
+        let Standing { guards, group, stands, running } = plan.stand(way, input, heard.map(Some))?;
         let pid = running.leader.ok_or_else(|| unavailable("the process is unknown"))?;
         let leader = pidfd_open(pid, PidfdFlags::empty())?;
         let (profile, command, sandbox) = (profile.clone(), command.clone(), self.clone());
-        Ok(Going { running, stands, group, guards, profile, command, sandbox, leader })
+        Ok(Going { running, stands, _group: group, guards, profile, command, sandbox, leader })
     }
 }
 
@@ -87,9 +86,9 @@ impl Going {
 
     /// Sends the start signal.
     pub(crate) fn go(&self) -> Result<(), SandboxError> {
-        let Going { sandbox, profile, command, guards, group, .. } = self;
-        let plan = Plan { sandbox, profile, command, guards, group: group.as_ref(), output: None };
-        go(&self.stands.control, &self.stands.started).map_err(|why| plan.naming_what_is_missing(why))
+        let Going { sandbox, profile, command, .. } = self;
+        let plan = Plan { sandbox, profile, command, output: None };
+        go(&self.running.control, &self.stands.started).map_err(|why| plan.naming_what_is_missing(why))
     }
 
     /// Calls `tell` when the process has ended by itself. The wait does not reap the process, so that its id stays

@@ -323,6 +323,54 @@ fn json() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![bytes_of(JSON), objects_of(NAMES, WORDS)]
 }
 
+/// Generates the state of a directory, as a sandbox remembers it.
+fn states() -> impl Strategy<Value = Vec<u8>> {
+    let known = prop_oneof![Just(vec![0]), vec(any::<u8>(), 32).prop_map(|state| [vec![1], state].concat())];
+    (known, any::<u32>(), 0..2u8)
+        .prop_map(|(known, count, flag)| [known, count.to_le_bytes().into(), vec![flag]].concat())
+}
+
+/// Generates a list of directory entries, each name followed by `more`.
+fn entries(more: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = (usize, Vec<u8>)> {
+    let name = prop_oneof![8 => "[a-z.]{1,4}", 1 => Just("a/b".to_owned()), 1 => ".{0,3}"];
+    let entry = (name, more).prop_map(|(name, more)| {
+        [&u32::try_from(name.len()).unwrap().to_le_bytes()[..], name.as_bytes(), &more].concat()
+    });
+    vec(entry, 0..4).prop_map(|all| {
+        let length = u32::try_from(all.len()).unwrap().to_le_bytes();
+        (all.len(), [length.to_vec(), all.concat()].concat())
+    })
+}
+
+/// Generates files with remembered directories: a root with directories in it. Most are whole.
+fn caches() -> impl Strategy<Value = Vec<u8>> {
+    let kind = prop_oneof![4 => Just(0o10_0000u32), 4 => Just(0o4_0000), 1 => any::<u32>()];
+    let found = || (kind.clone(), 0..9u8).prop_map(|(kind, why)| [&kind.to_le_bytes()[..], &[why]].concat());
+    let leaf = (states(), entries(found())).prop_map(|(state, (_, found))| [state, found, vec![0; 4]].concat());
+    let parts = (states(), entries(found()), entries(vec(0..2u8, 1)), vec(leaf, 4));
+    let whole = parts.prop_map(|(state, (_, found), (count, below), leaves)| {
+        [state, found, below, leaves.into_iter().take(count).flatten().collect()].concat()
+    });
+    let changes = vec((any::<prop::sample::Index>(), any::<u8>()), 0..2);
+    (whole, changes).prop_map(|(mut bytes, changes)| {
+        changes.into_iter().for_each(|(at, byte)| {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        });
+        bytes
+    })
+}
+
+/// The cache of a root with one directory in it is read as two directories.
+#[test]
+fn remembered_directories_are_read() {
+    let leaf = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let root = [&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, b'd', 0][..], &leaf].concat();
+    assert_eq!(files::cache(&root), 2);
+    assert_eq!(files::cache(&leaf), 1);
+    assert_eq!(files::cache(b""), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
@@ -369,6 +417,11 @@ proptest! {
     #[test]
     fn task_files(text in texts_of(TASKS)) {
         files::task(&text);
+    }
+
+    #[test]
+    fn remembered_directories(bytes in prop_oneof![8 => caches(), 1 => vec(any::<u8>(), 0..64)]) {
+        files::cache(&bytes);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "a key that a value of JSON lacks is null, and no panic")]
 
+mod alone;
 mod api;
 mod book;
 mod licences;
@@ -28,6 +29,7 @@ const NOT_RUN: u8 = 77;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
+  alone          counts the dependencies of the classifier, and compiles it for wasm32-unknown-unknown
   api [--check]  writes the public API of the libraries to docs/public-api.txt and
                  crates/*/public-api.txt, or compares it with these files
   book           builds docs/ into target/book, and checks every link and anchor
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
+        ["alone"] => alone::check(),
         ["api"] => api::write(),
         ["api", "--check"] => api::check(),
         ["book"] => book::build(),

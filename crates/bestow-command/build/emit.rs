@@ -205,7 +205,8 @@ impl Emitter<'_> {
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
-             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, \
+             help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
+             option_file: {}, letter_bundle: {}, \
              only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
              plain: &[{}], secret_option: {} }},\n",
             program.names,
@@ -225,6 +226,8 @@ impl Emitter<'_> {
             self.words(last(facts, |record| record.help.as_ref())),
             self.words(last(facts, |record| record.help_groups.as_ref())),
             facts.iter().any(|record| record.says),
+            facts.iter().any(|record| record.short_help),
+            facts.iter().any(|record| record.loads_first),
             facts.iter().any(|record| record.one_dash),
             facts.iter().any(|record| record.option_file),
             facts.iter().any(|record| record.letter_bundle),

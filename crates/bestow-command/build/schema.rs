@@ -95,6 +95,10 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) says: bool,
     #[serde(default)]
+    pub(crate) short_help: bool,
+    #[serde(default)]
+    pub(crate) loads_first: bool,
+    #[serde(default)]
     pub(crate) one_dash: bool,
     #[serde(default)]
     pub(crate) option_file: bool,

@@ -242,6 +242,7 @@ fn secrets(program: &Program) -> Vec<String> {
 fn notes(program: &Program) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(program.says.then(|| "answers `--version` and `--help`".to_owned()));
+    notes.extend(program.loads_first.then(|| "runs code of its directory before it reads its options".to_owned()));
     notes.extend(program.only_says.then(|| "its words are texts and not paths".to_owned()));
     notes.extend(program.opens_nothing.then(|| "shows no content of the files that its operands name".to_owned()));
     notes.extend(program.changes.then(|| "changes data, and its operands are never commands".to_owned()));

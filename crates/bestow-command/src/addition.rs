@@ -21,6 +21,11 @@ pub struct Additions {
 }
 
 impl Additions {
+    /// Returns true if no form of a program was declared safe.
+    pub(crate) fn declare_nothing(&self) -> bool {
+        self.safe.is_empty()
+    }
+
     /// Builds the additions of `rules`, whose form was checked.
     pub(crate) fn of_valid(rules: &CommandRules) -> Self {
         let rows = rules.safe.iter().map(CustomForm::of);

@@ -145,7 +145,8 @@ impl Shape {
         classification.shape.clone().filter(|_| offered)
     }
 
-    /// Returns true if this shape covers the command of a classification.
+    /// Returns true if this shape covers the command of a classification. A shape of a line of several commands also
+    /// covers its command alone, unless the line changes the directory.
     ///
     /// The method compares the classification and not the text. Therefore the shape no longer covers a command whose
     /// tier a person has raised since. A stored shape that was altered covers only commands that could have been
@@ -156,9 +157,15 @@ impl Shape {
     /// let always = Shape::of(&classify("git commit -m 'first'")).expect("one command of written words");
     /// assert!(always.covers(&classify("git commit -m 'second'")));
     /// assert!(!always.covers(&classify("git commit -m \"$(./x)\"")));
+    /// assert!(!always.covers(&classify("git commit -m 'second' | tail -1")));
+    ///
+    /// let always = Shape::of(&classify("cargo test 2>&1 | tail -30")).expect("one unsafe command among safe ones");
+    /// assert!(always.covers(&classify("git status && cargo test | grep -c FAILED")));
+    /// assert!(!always.covers(&classify("echo > build.rs && cargo test | tail -30")));
     /// ```
     pub fn covers(&self, classification: &Classification) -> bool {
-        Shape::of(classification).as_ref() == Some(self)
+        let Some(other) = Shape::of(classification) else { return false };
+        other == *self || self.is_beside() && self.directory().is_none() && other == self.alone()
     }
 }
 

@@ -7,14 +7,16 @@ use serde_json::{Map, Value};
 use crate::{
     addition::Additions,
     addition_check::InvalidAddition,
+    beside,
     classification::Classification,
     evaluator::{self, Programs},
     interpreter::Interpreter,
+    part::Part,
     rules::Rules,
     shape::Shape,
     span::Span,
     spelling::{GIVEN, quoted},
-    syntax,
+    syntax::{self, tree::Parsed},
     tier::{Profile, Tier},
     tool::{sensitive, words_in},
     values::{CommandRules, SensitiveName, Spoken, Tools, base_name},
@@ -51,6 +53,17 @@ impl Classifier {
     /// Returns this classifier with custom rules. These rules were checked when they were created.
     pub fn with_additions(self, additions: Additions) -> Self {
         Classifier { rules: Rules { additions, ..self.rules }, ..self }
+    }
+
+    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value.
+    ///
+    /// ```
+    /// use bestow_command::{Classifier, Tier};
+    /// assert_eq!(Classifier::default().classify("sort $FILE").tier, Tier::Safe);
+    /// assert_eq!(Classifier::default().in_used_shell().classify("sort $FILE").tier, Tier::Dangerous);
+    /// ```
+    pub fn in_used_shell(self) -> Self {
+        Classifier { rules: Rules { used_shell: true, ..self.rules }, ..self }
     }
 
     /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
@@ -152,32 +165,32 @@ impl Classifier {
     /// Returns the classification, and the number of steps that the parser took.
     pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
         let parsed = syntax::parse(text);
-        let whole = Span { start: 0, end: text.len() };
-        let programs = Programs::new(&self.rules);
-        let mut interpreter = Interpreter::new(&programs, text);
         let (understood, steps) = (parsed.understood(), parsed.steps);
-        let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
-        let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
         let shape = if understood { Shape::of_parsed(&parsed) } else { None };
-        interpreter.run_script(parsed, None);
-        interpreter.run_traps();
-        if !understood {
-            interpreter.record_part(
-                Tier::Dangerous,
-                format!("not understood: {fault}"),
-                Span { start: at, end: text.len() },
-            );
-            interpreter.raw_search(text, whole);
-        }
-        if text.chars().nth(MAX_SAFE_CHARS).is_some() {
-            interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
-        }
-        search_statement(text, &mut interpreter, whole);
+        let programs = Programs::new(&self.rules);
+        let interpreter = followed(&programs, text, parsed);
         if understood && interpreter.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }
         let named = interpreter.uses.settled();
-        (Classification { understood, named, ..Classification::of_parts(interpreter.parts, shape) }, steps)
+        let parts = interpreter.parts;
+        let shape = shape.or_else(|| self.shape_beside(text, &parts).filter(|_| understood));
+        (Classification { understood, named, ..Classification::of_parts(parts, shape) }, steps)
+    }
+
+    /// Returns the shape of the only unsafe part of a line, if no other part can change what it does. Custom rules do
+    /// not count for the other parts: a person may have declared a function of the shell safe.
+    fn shape_beside(&self, text: &str, parts: &[Part]) -> Option<Shape> {
+        let only = beside::only_unsafe(parts)?;
+        let parsed = syntax::parse(text);
+        let shape = beside::shape(&parsed.script, parts, only)?;
+        if self.rules.additions.declare_nothing() {
+            return Some(shape);
+        }
+        let rules = Rules { profile: self.profile(), used_shell: self.rules.used_shell, ..Rules::default() };
+        let programs = Programs::new(&rules);
+        let built_in = followed(&programs, text, parsed);
+        (beside::only_unsafe(&built_in.parts)?.span == only.span).then_some(shape)
     }
 
     /// Returns the tier of reading a file, and the reason.
@@ -191,6 +204,30 @@ impl Classifier {
     pub fn writing(&self, path: &str) -> (Tier, &'static str) {
         sensitive::writing(path, &self.sensitive)
     }
+}
+
+/// Follows a parsed text, and everything in it that was not understood.
+fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: Parsed) -> Interpreter<'p> {
+    let whole = Span { start: 0, end: text.len() };
+    let mut interpreter = Interpreter::new(programs, text);
+    if programs.in_used_shell() {
+        interpreter.scope.forget();
+    }
+    let understood = parsed.understood();
+    let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
+    let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
+    interpreter.run_script(parsed, None);
+    interpreter.run_traps();
+    if !understood {
+        let rest = Span { start: at, end: text.len() };
+        interpreter.record_part(Tier::Dangerous, format!("not understood: {fault}"), rest);
+        interpreter.raw_search(text, whole);
+    }
+    if text.chars().nth(MAX_SAFE_CHARS).is_some() {
+        interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
+    }
+    search_statement(text, &mut interpreter, whole);
+    interpreter
 }
 
 /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.

@@ -16,6 +16,7 @@ mod about;
 mod addition;
 mod addition_check;
 mod addition_examples;
+mod beside;
 mod budget;
 mod classification;
 mod classifier;

@@ -1,5 +1,7 @@
 //! The protocol of `bestow classify --jsonl`: one line in, one line out.
 
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
@@ -35,6 +37,26 @@ impl Classifier {
             .unwrap_or_else(|_| r#"{"tier":"dangerous","reason":"Dangerous command: no answer","parts":[]}"#.into())
     }
 
+    /// Answers each line of `questions` as [`answer_line`](Self::answer_line) does, before it reads the next one. Of a
+    /// line that is too long, no more than a megabyte is kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns the failure to read a question or to write an answer.
+    pub fn answer_lines(&self, questions: impl Read, answers: impl Write) -> io::Result<()> {
+        let (mut questions, mut answers) = (BufReader::new(questions), BufWriter::new(answers));
+        let mut line = Vec::new();
+        while next_line(&mut questions, &mut line)? {
+            answers.write_all(self.answer_line(&line).as_bytes())?;
+            answers.write_all(b"\n")?;
+            // The asker may wait for this answer before it asks more.
+            if !questions.buffer().contains(&b'\n') {
+                answers.flush()?;
+            }
+        }
+        answers.flush()
+    }
+
     fn answer(&self, question: &Map<String, Value>) -> Classification {
         match (question.get("command"), question.get("toolName")) {
             (Some(Value::String(command)), None) => self.classify(command),
@@ -47,6 +69,22 @@ impl Classifier {
             ),
         }
     }
+}
+
+/// Reads the next line without its end. Returns false at the end of the input. Of a line that is too long, enough is
+/// kept to tell that.
+fn next_line(questions: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
+    if questions.by_ref().take(limit).read_until(b'\n', line)? == 0 {
+        return Ok(false);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() > LONGEST {
+        questions.skip_until(b'\n')?;
+    }
+    Ok(true)
 }
 
 /// A JSON object in which no key is repeated on any level.

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use crate::{
     programs,
     values::{Obeyed, Obeys, base_name},
-    word::Word,
+    word::{Gaps, Word},
 };
 
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
@@ -47,6 +47,9 @@ fn into(name: &str, options: &str, rest: &[Word]) -> Option<SmolStr> {
             _ => None,
         };
         if let Some(named) = named {
+            if named.has_unknown() {
+                return None;
+            }
             if named.starts_with('/') {
                 at.clear();
             }

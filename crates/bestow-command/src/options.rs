@@ -3,7 +3,8 @@
 //! A list is text. In `-a -n: --sort?:name|size --color? -#`, `-a` takes no value and `-n` takes one. `--sort` accepts
 //! one of two values after `=`, `--color` accepts any value after `=`, and `-5` is an option too. An option that is not
 //! on the list is an error, and so is an abbreviated one: the parser never guesses. An entry `=` means that the program
-//! joins neither short options nor an option and its value: `-ab` is one option and not two.
+//! joins neither short options nor an option and its value: `-ab` is one option and not two. The value of `-e:-` may
+//! look like an option: the program takes the next word, whatever it is.
 
 use memchr::memmem;
 
@@ -16,8 +17,20 @@ enum Takes<'l> {
     Nothing,
     /// A value, in the same word or the next. It must be one of the given values, unless the text is empty.
     Value(&'l str),
+    /// A value, in the same word or the next, which may look like an option.
+    Anything,
     /// A value in the same word, or no value.
     Maybe(&'l str),
+}
+
+impl<'l> Takes<'l> {
+    /// Returns the values that are allowed. An empty text allows every value.
+    fn allowed(self) -> &'l str {
+        match self {
+            Takes::Value(allowed) | Takes::Maybe(allowed) => allowed,
+            Takes::Nothing | Takes::Anything => "",
+        }
+    }
 }
 
 /// A parsed command line.
@@ -109,7 +122,9 @@ impl<'a> Options<'a> {
             Some((name, value)) => (name, Some(value)),
             None => (word.text(), None),
         };
+        // `-d:` is the option `-d` with a value, and not an entry of the list.
         if name.len() > 2
+            && !name.ends_with(':')
             && let Some(takes) = find(reading.flags, name)
         {
             return self.take(word, name, takes, attached, reading, next);
@@ -169,7 +184,7 @@ impl<'a> Options<'a> {
             (Takes::Nothing, None) | (Takes::Maybe(""), None) => (None, ""),
             (Takes::Maybe(_), None) => (None, ""),
             (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
-            (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
+            (Takes::Value(_) | Takes::Anything | Takes::Maybe(_), Some(value)) => {
                 // `-F"$x"` takes the next word if `x` is empty.
                 let vanishes =
                     value.without_optional_start().is_empty() && !name.starts_with("--") && !value.is_empty();
@@ -177,17 +192,17 @@ impl<'a> Options<'a> {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(word);
-                (Some(value.into()), allowed)
+                (Some(value.into()), takes.allowed())
             }
-            (Takes::Value(allowed), None) => {
+            (Takes::Value(_) | Takes::Anything, None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
                 // A value that may expand to several words or to no word may shift the other words.
-                if must_stay && (value.may_split() || value.is_pattern() || value.is_open() || is_dashed(value.text()))
-                {
+                let is_dashed = is_dashed(value.text()) && !(takes == Takes::Anything && value.is_written());
+                if must_stay && (value.may_split() || value.is_pattern() || value.is_open() || is_dashed) {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(value);
-                (Some(value.text().into()), allowed)
+                (Some(value.text().into()), takes.allowed())
             }
         };
         let fits = allowed.is_empty() || value.as_ref().is_none_or(|value| allowed.split('|').any(|one| one == value));
@@ -203,13 +218,15 @@ impl<'a> Options<'a> {
 pub(super) fn knows(list: &str, word: &str) -> bool {
     let (name, attached) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let fits = |takes: Takes<'_>| match (takes, attached) {
-        (Takes::Nothing, None) | (Takes::Value("") | Takes::Maybe(_), None) => true,
+        (Takes::Nothing, None) | (Takes::Value("") | Takes::Anything | Takes::Maybe(_), None) => true,
         (Takes::Nothing, Some(_)) | (Takes::Value(_), None) => false,
+        (Takes::Anything, Some(_)) => true,
         (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
             allowed.is_empty() || allowed.split('|').any(|one| one == value)
         }
     };
     if name.len() > 2
+        && !name.ends_with(':')
         && let Some(takes) = find(list, name)
     {
         return fits(takes);
@@ -222,6 +239,7 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
         match find(list, &format_smolstr!("-{letter}")) {
             None => return false,
             Some(Takes::Nothing) => {}
+            Some(Takes::Anything) => return true,
             Some(Takes::Value(allowed) | Takes::Maybe(allowed)) => {
                 let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
                 return allowed.is_empty() || allowed.split('|').any(|one| one == rest);
@@ -252,6 +270,7 @@ fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
         let begins = at.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(ends_entry);
         let from = at + name.len();
         match bytes.get(from..).filter(|_| begins)? {
+            [b':', b'-', rest @ ..] if rest.first().is_none_or(ends_entry) => Some(Takes::Anything),
             [b':', ..] => entry(list, from + 1).map(Takes::Value),
             [b'?', b':', ..] => entry(list, from + 2).map(Takes::Maybe),
             [b'?', rest @ ..] if rest.first().is_none_or(ends_entry) => Some(Takes::Maybe("")),
@@ -291,6 +310,7 @@ mod tests {
             let rest = entry.strip_prefix(name)?;
             match rest.as_bytes() {
                 [] => Some(Takes::Nothing),
+                [b':', b'-'] => Some(Takes::Anything),
                 [b':', ..] => rest.get(1..).map(Takes::Value),
                 [b'?', b':', ..] => rest.get(2..).map(Takes::Maybe),
                 [b'?'] => Some(Takes::Maybe("")),

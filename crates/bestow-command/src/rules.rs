@@ -7,4 +7,6 @@ use crate::{addition::Additions, tier::Profile};
 pub(crate) struct Rules {
     pub(crate) profile: Profile,
     pub(crate) additions: Additions,
+    /// True if earlier calls may have set variables of the shell.
+    pub(crate) used_shell: bool,
 }

@@ -1,4 +1,5 @@
 //! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
+//! A shape may also cover lines in which all other parts only read.
 
 use std::{fmt, str::FromStr};
 
@@ -9,7 +10,7 @@ use crate::{
     safe::trusted_name,
     syntax::{
         parse,
-        tree::{Flow, Form, Parsed, Piece, RawWord, Redirect},
+        tree::{Flow, Form, Parsed, Piece, RawWord, Redirect, Simple},
     },
     tool::{is_guarded, is_sensitive},
 };
@@ -17,21 +18,30 @@ use crate::{
 /// A parsed command that a person may permit permanently: the program, its fixed words, and the role of each other
 /// word.
 ///
-/// Two command lines have equal shapes exactly when they differ only in words with a role. Only a single command of
-/// written words has a shape. Lists, redirections, expansions, wrappers, shells and interpreters with code have none.
-/// Display a shape in full, or do not offer it.
+/// A line with a shape has one command of written words that is not safe. Redirections to files, expansions, wrappers,
+/// shells and interpreters with code have no shape. Two lines of one command have equal shapes exactly when they differ
+/// only in words with a role. A line of several commands has a shape if all other commands only read and cannot change
+/// what the unsafe command does. That shape also covers other commands that only read. Display a shape in full, or do
+/// not offer it.
 ///
 /// ```
 /// use bestow_command::classify;
 /// let shape = |text| classify(text).shape;
 /// assert_eq!(shape("git add src/a.rs"), shape("git add docs/b.md"));
 /// assert_ne!(shape("git add src/a.rs"), shape("git add -f src/a.rs"));
+/// assert_eq!(shape("cargo test 2>&1 | tail -5"), shape("git status; cargo test | grep FAIL"));
 /// assert_eq!(shape("npm test && ./deploy"), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape {
     program: String,
     words: Vec<ShapeWord>,
+    /// True if the shape covers the command among parts that only read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    beside: bool,
+    /// The directory to which the line changes before the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    directory: Option<String>,
 }
 
 /// One word after the program.
@@ -60,6 +70,8 @@ struct Roles {
 /// The displayed text for a word with a role.
 const PATH_INSIDE: &str = "<any path in the working directory>";
 const TEXT: &str = "<any text>";
+/// The displayed text for the other parts of the line.
+const BESIDE: &str = " <and any parts that only read>";
 
 /// The longest shape in bytes. A person does not read a longer text to its end before a permanent approval.
 const MAX_SHOWN_BYTES: usize = 500;
@@ -95,13 +107,43 @@ impl Shape {
         &self.words
     }
 
+    /// Returns true if the shape covers its command among any parts that only read, and not alone only.
+    pub fn is_beside(&self) -> bool {
+        self.beside
+    }
+
+    /// Returns the directory to which the line changes before the command, as it is written there. It is part of the
+    /// shape and not of the displayed text: display it beside.
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
+    }
+
+    /// Returns the shape that covers the command alone, in the directory in which the line begins.
+    pub fn alone(&self) -> Shape {
+        Shape { beside: false, directory: None, ..self.clone() }
+    }
+
+    /// Returns the shape that covers the command among parts that only read. `directory` is the directory to which the
+    /// line changes before the command.
+    pub(super) fn among_others(self, directory: Option<String>) -> Shape {
+        Shape { beside: true, directory, ..self }
+    }
+
     /// Returns the shape of a parsed text, if it has one.
     pub(super) fn of_parsed(parsed: &Parsed) -> Option<Self> {
         let [statement] = parsed.script.statements.as_slice() else { return None };
         let [pipeline] = statement.pipelines.as_slice() else { return None };
         let [command] = pipeline.commands.as_slice() else { return None };
         let Form::Simple(simple) = &command.form else { return None };
-        if statement.background || !command.redirects.iter().all(is_given) || !simple.assignments.is_empty() {
+        if statement.background || !command.redirects.iter().all(is_given) {
+            return None;
+        }
+        Shape::of_command(simple)
+    }
+
+    /// Returns the shape of one command, without its redirections.
+    pub(super) fn of_command(simple: &Simple) -> Option<Self> {
+        if !simple.assignments.is_empty() {
             return None;
         }
         let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
@@ -110,7 +152,7 @@ impl Shape {
         if evaluator::runs_text(name, rest) || !program.is_ascii() {
             return None;
         }
-        let shape = Shape { program: program.clone(), words: roles(name, rest) };
+        let shape = Shape { program: program.clone(), words: roles(name, rest), beside: false, directory: None };
         // A shape that cannot be displayed in full is not offered.
         (shape.to_string().len() <= MAX_SHOWN_BYTES).then_some(shape)
     }
@@ -123,7 +165,7 @@ fn is_given(redirect: &Redirect) -> bool {
 }
 
 /// Returns the text of a word without expansions.
-fn written(word: &RawWord) -> Option<String> {
+pub(super) fn written(word: &RawWord) -> Option<String> {
     word.pieces
         .iter()
         .map(|piece| match piece {
@@ -182,7 +224,7 @@ impl fmt::Display for Shape {
                 ShapeWord::Text => f.write_str(TEXT)?,
             }
         }
-        Ok(())
+        if self.beside { f.write_str(BESIDE) } else { Ok(()) }
     }
 }
 
@@ -198,17 +240,25 @@ pub struct InvalidShape;
 
 impl fmt::Display for InvalidShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no command has this shape: write it as `bestow classify` shows what `always` would remember")
+        f.write_str(
+            "no command has this shape: write it as `bestow classify` shows what `always` would remember, with \
+             `<and any parts that only read>` at its end for a line of several commands",
+        )
     }
 }
 
 impl std::error::Error for InvalidShape {}
 
-/// Parses exactly the text that [`Shape`] displays. Two shapes have equal texts only if they are equal.
+/// Parses exactly the text that [`Shape`] displays. Two shapes without a directory have equal texts only if they are
+/// equal.
 impl FromStr for Shape {
     type Err = InvalidShape;
 
     fn from_str(text: &str) -> Result<Shape, InvalidShape> {
+        if let Some(text) = text.strip_suffix(BESIDE) {
+            let alone: Shape = text.parse()?;
+            return if alone.beside { Err(InvalidShape) } else { Ok(alone.among_others(None)) };
+        }
         let (mut words, mut rest) = (Vec::new(), text);
         loop {
             let (word, after) = word(rest).ok_or(InvalidShape)?;
@@ -221,7 +271,7 @@ impl FromStr for Shape {
         }
         let mut words = words.into_iter();
         let Some(ShapeWord::Fixed(program)) = words.next() else { return Err(InvalidShape) };
-        let shape = Shape { program, words: words.collect() };
+        let shape = Shape { program, words: words.collect(), beside: false, directory: None };
         // The shape is checked against its own example command. Thus a file cannot contain a shape that was never
         // offered.
         let command = parse(&shape.example());
@@ -239,7 +289,11 @@ impl Shape {
             ShapeWord::PathInside | ShapeWord::Text => "x".to_owned(),
         };
         let words = self.words.iter().map(word);
-        std::iter::once(quoted(&self.program)).chain(words).collect::<Vec<_>>().join(" ")
+        let command = std::iter::once(quoted(&self.program)).chain(words).collect::<Vec<_>>().join(" ");
+        let entered =
+            self.directory.iter().map(|directory| format!("cd {} && ", quoted(directory))).collect::<String>();
+        let read = if self.beside { " | cat" } else { "" };
+        format!("{entered}{command}{read}")
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the tables against their own examples.
 
+mod answers;
+mod arrivals;
 mod golden;
 mod invocations;
 mod linear;

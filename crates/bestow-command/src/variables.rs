@@ -193,6 +193,19 @@ fn names_a_zone(name: &str, value: &Word) -> bool {
     name == "TZ" && value.is_exact() && !value.text().starts_with('/') && value.text().chars().all(plain)
 }
 
+/// Returns true if the name of an environment variable says that it may hold a secret.
+pub(crate) fn names_a_secret(name: &str) -> bool {
+    /// Parts of names.
+    const PARTS: &[&str] = &[
+        "AUTH", "BEARER", "CERT", "CONN", "COOKIE", "CRED", "DATABASE", "DSN", "ENCRYPT", "HMAC", "JWT", "KEY",
+        "LICENSE", "PASS", "PRIVATE", "PWD", "SALT", "SECRET", "SEED", "SESSION", "SIGN", "TOKEN", "URI", "URL",
+        "VAULT", "WEBHOOK",
+    ];
+    /// Words of names. Other words contain them.
+    const WORDS: &[&str] = &["HOOK", "OTP", "PAT", "PEM", "PIN", "PSK", "PW", "SK", "TOTP"];
+    PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| WORDS.contains(&word))
+}
+
 /// Returns true if a variable name says that the value is an address, an identifier or a name, and not a secret.
 pub(crate) fn names_an_address(name: &str) -> bool {
     const SAYS: &[&str] = &[

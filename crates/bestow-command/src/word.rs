@@ -82,7 +82,7 @@ pub(crate) fn may_be_empty(c: char) -> bool {
 }
 
 /// Returns true for the characters that no literal text of a word has.
-fn is_sign(c: char) -> bool {
+pub(crate) fn is_sign(c: char) -> bool {
     is_gap(c) || c == ELEMENT_SIGN
 }
 
@@ -113,7 +113,8 @@ pub(crate) trait Gaps {
 
     /// Returns true if a part of the text is unknown.
     fn has_unknown(&self) -> bool {
-        self.gapped().contains(is_unknown)
+        // Both signs are one byte long.
+        memchr::memchr2(b'\0', b'\x02', self.gapped().as_bytes()).is_some()
     }
 
     /// Returns true if a part of the text may be empty.
@@ -276,9 +277,11 @@ pub(crate) struct Word {
 
 /// Constructors.
 impl Word {
-    /// Creates a word of which every character is known.
+    /// Creates a word of this text. Every character is known, except for the gaps of a text that comes from an input.
     pub(crate) fn literal(text: impl Into<SmolStr>, span: Span) -> Self {
-        Word { text: text.into(), span, ..Word::default() }
+        let text = text.into();
+        let known = if text.has_unknown() { Known::Partly } else { Known::Fully };
+        Word { text, span, known, ..Word::default() }
     }
 
     /// Creates a word of which nothing is known, not even how many words it becomes.
@@ -298,9 +301,12 @@ impl Word {
         Word { text, span, known, origin, splits: true, open: true, ..Word::default() }
     }
 
-    /// Returns this word with another text.
+    /// Returns this word with another text. A word of which every character was known stays so unless the text has a
+    /// gap.
     pub(crate) fn with_text(&self, text: impl Into<SmolStr>) -> Self {
-        Word { text: text.into(), ..self.clone() }
+        let text = text.into();
+        let known = if self.known == Known::Fully && text.has_unknown() { Known::Partly } else { self.known };
+        Word { text, known, ..self.clone() }
     }
 
     /// Returns this word with a text of which a part may be anything.
@@ -311,7 +317,8 @@ impl Word {
     /// Returns this word with `word` in the place of each `mark`.
     pub(crate) fn filled(&self, mark: &str, word: &Word) -> Self {
         let known = if word.known == Known::Environment { word.known } else { Known::Partly };
-        Word { known, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
+        let secret = self.secret || word.secret;
+        Word { known, secret, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
     }
 
     /// Returns this word at another place.
@@ -472,7 +479,8 @@ impl Word {
         let open_start = self.starts_unknown() || self.text.is_empty();
         // `!(x)` and similar patterns are patterns as a whole. After an empty variable, a pattern begins the word.
         let pattern = self.text.without_optional_start();
-        let glob_start = self.glob && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
+        // A variable keeps the text of its glob. The name that the glob finds may begin with any character.
+        let glob_start = (self.glob || self.is_wild()) && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
         glob_start || (self.is_wild() && (open_start || self.splits))
     }
 

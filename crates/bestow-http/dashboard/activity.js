@@ -67,7 +67,7 @@ export function view({ parameters }) {
   });
   const summary = h("p.small.muted", { role: "status" });
   const figures = h("div.figures");
-  const pause = h("button.button.small", { "aria-pressed": "false", onclick: () => turn() });
+  const pause = h("button.button.small", { "aria-pressed": "false", onclick: () => turn() }, "Pause");
   const filter = filters(() => show());
 
   function show() {
@@ -79,9 +79,7 @@ export function view({ parameters }) {
     const number = count(shown.length, "event");
     const kept = since > 0 && [" since ", moment(new Date(since))];
     replace(summary, fits ? `${number} of ${all.length.toLocaleString()}` : number, kept);
-    page.setEmpty(
-      shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.",
-    );
+    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened yet.");
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
 

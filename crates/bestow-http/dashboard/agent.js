@@ -124,7 +124,7 @@ function about(view, state, { tree }) {
  * @param {PermissionState["modesAbove"][number]} above
  */
 function modeAbove({ agent: id, mode }) {
-  return h("div.small", "and, as for ", agent(id), `, ${mode}`);
+  return h("div.small", "the mode of ", agent(id), ` binds it too: ${mode}`);
 }
 
 /** @param {AgentView} view */

@@ -71,6 +71,9 @@ const its = (value, kind = "path") => ({ text: typeof value === "string" ? value
 /** @param {any[]} list */
 const permissions = (list) => list.flatMap((one, place) => [place > 0 ? ", " : "", its(one.permission ?? one)]);
 
+/** The changes of a credential. @type {{ [change: string]: string }} */
+const CHANGES = { created: "created", rotated: "given a new secret", revoked: "revoked" };
+
 /** @type {{ [operation: string]: string }} */
 const VERBS = {
   "fs.read": "read",
@@ -266,7 +269,7 @@ const SENTENCES = {
   "carrier.disconnected": ["other", () => ["lost the connection to its user"]],
   "store.failed": ["other", (of) => ["Storing failed: ", its(of.why, "text")]],
   "facts.merged": ["other", (of) => ["did too much to list it all: ", its(of.last, "text")]],
-  "credential.changed": ["other", (of) => ["A credential was ", its(of.change)]],
+  "credential.changed": ["other", (of) => ["A credential was ", CHANGES[of.change] ?? its(of.change)]],
   "peer.refused": ["other", (of) => ["A process was refused: ", its(of.why, "text")]],
 };
 

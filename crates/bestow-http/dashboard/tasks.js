@@ -133,7 +133,7 @@ function runsPart(runs) {
   return h(
     "div.scroll",
     h(
-      "table.table",
+      "table.table.last-runs",
       h("caption", "Last runs"),
       h(
         "thead.unseen",

@@ -20,7 +20,8 @@ pub struct Options {
     pub heartbeat: Duration,
     /// The longest time in which the client of a WebSocket accepts nothing of a frame.
     pub send_time: Duration,
-    /// The state directory whose audit trail an operator may read. None if the engine has none.
+    /// The state directory whose audit trail an operator may read, and which holds the events from before this router.
+    /// None if the engine has none.
     pub trail: Option<PathBuf>,
     /// The policy file, which people may look at.
     pub config: Option<PathBuf>,

@@ -18,6 +18,7 @@ use super::{
     JournalError,
     files::{Files, segment},
     hash_chain::{Hash, Head},
+    line,
     lock::{self, LastEnd, Promised},
     open,
     read::{self, Fault},
@@ -41,20 +42,23 @@ pub use self::{
 pub fn records(
     directory: impl AsRef<Path>,
 ) -> Result<impl Iterator<Item = Result<Record, JournalError>>, JournalError> {
-    let mut trail = Trail::open(Arc::new(RealDisk), directory.as_ref())?;
-    let (mut policy, mut waiting) = (None, Vec::new().into_iter());
-    Ok(std::iter::from_fn(move || {
-        loop {
-            if let Some(line) = waiting.next() {
-                return Some(Ok(Record::new(line, &mut policy)));
-            }
-            match trail.next_segment() {
-                Ok(Some(lines)) => waiting = lines.into_iter(),
-                Ok(None) => return None,
-                Err(why) => return Some(Err(why)),
-            }
-        }
-    }))
+    Ok(Trail::open(Arc::new(RealDisk), directory.as_ref())?.records())
+}
+
+/// Returns the records after event `sequence`, oldest first. It reads only the segments that hold them, so it says
+/// nothing about older records, and a record names no policy file that came into force before them.
+///
+/// # Errors
+///
+/// The errors of [`records`].
+pub fn records_after(
+    directory: impl AsRef<Path>,
+    sequence: u64,
+) -> Result<impl Iterator<Item = Result<Record, JournalError>>, JournalError> {
+    let segments = Segments::of(Arc::new(RealDisk), directory.as_ref())?.after(sequence)?;
+    let records = Trail::of(segments)?.records();
+    let is_wanted = move |record: &Result<Record, _>| !record.as_ref().is_ok_and(|it| it.recorded.sequence <= sequence);
+    Ok(records.filter(is_wanted))
 }
 
 /// Returns the end of the trail. It reads the newest snapshot and the records after it, so it takes less time than
@@ -89,8 +93,18 @@ struct Trail {
     promised: Promised,
 }
 
-impl Trail {
-    fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
+/// The segments of a directory, before they are read.
+struct Segments {
+    files: Files,
+    /// The numbers of the first events.
+    firsts: Vec<u64>,
+    /// The end of the chain before them.
+    head: Head,
+    last_end: LastEnd,
+}
+
+impl Segments {
+    fn of(disk: Arc<dyn Disk>, directory: &Path) -> Result<Segments, JournalError> {
         let files = Files::at(disk, directory)?;
         let last_end = lock::last_end(&files)?;
         let listing = files.list()?;
@@ -107,12 +121,52 @@ impl Trail {
         {
             head = snapshot.head;
         }
-        let ahead = Ahead::of(&files, &listing.segments, head)?;
-        let (segments, promised) = (listing.segments.into_iter(), Promised::by(last_end));
-        Ok(Trail { files, segments, ahead, head, torn: None, last_end, promised })
+        Ok(Segments { files, firsts: listing.segments, head, last_end })
     }
 
-    fn next_segment(&mut self) -> Result<Option<Vec<super::line::Line>>, JournalError> {
+    /// Leaves only the segments with the events after `sequence`. The segment before them says how it ended.
+    fn after(mut self, sequence: u64) -> Result<Segments, JournalError> {
+        let begin = self.firsts.iter().rposition(|first| *first <= sequence.saturating_add(1)).unwrap_or_default();
+        let wanted = self.firsts.split_off(begin);
+        if let (Some(before), Some(first)) = (self.firsts.last(), wanted.first()) {
+            let end = line::last_hash(&self.files.read(&segment(*before))?);
+            let end = end.map(|hash| Head { sequence: first.saturating_sub(1), hash });
+            self.head = end.unwrap_or(self.head);
+        }
+        Ok(Segments { firsts: wanted, ..self })
+    }
+}
+
+impl Trail {
+    fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
+        Trail::of(Segments::of(disk, directory)?)
+    }
+
+    fn of(segments: Segments) -> Result<Trail, JournalError> {
+        let Segments { files, firsts, head, last_end } = segments;
+        let ahead = Ahead::of(&files, &firsts, head)?;
+        let promised = Promised::by(last_end);
+        Ok(Trail { files, segments: firsts.into_iter(), ahead, head, torn: None, last_end, promised })
+    }
+
+    /// Returns the records, up to the first damage.
+    fn records(mut self) -> impl Iterator<Item = Result<Record, JournalError>> {
+        let (mut policy, mut waiting) = (None, Vec::new().into_iter());
+        std::iter::from_fn(move || {
+            loop {
+                if let Some(line) = waiting.next() {
+                    return Some(Ok(Record::new(line, &mut policy)));
+                }
+                match self.next_segment() {
+                    Ok(Some(lines)) => waiting = lines.into_iter(),
+                    Ok(None) => return None,
+                    Err(why) => return Some(Err(why)),
+                }
+            }
+        })
+    }
+
+    fn next_segment(&mut self) -> Result<Option<Vec<line::Line>>, JournalError> {
         let Some(first) = self.segments.next() else {
             self.refuse_other_end()?;
             return Ok(None);

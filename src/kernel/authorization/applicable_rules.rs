@@ -212,7 +212,7 @@ pub(super) fn is_about(ruling: &SavedDecision, action: &ResolvedAction) -> bool 
         return false;
     }
     match &ruling.about {
-        Subject::Shape(shape) => action.remembered_shape().is_some_and(|other| other.is(shape)),
+        Subject::Shape(shape) => action.remembered_shape().is_some_and(|other| shape.covers(&other)),
         Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
     }

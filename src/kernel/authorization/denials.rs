@@ -29,7 +29,7 @@ fn refused_use(no: &SavedDecision, action: &ResolvedAction) -> Option<usize> {
 /// Returns true if the command has the denied shape, whichever tool runs it.
 fn is_like(no: &SavedDecision, action: &ResolvedAction) -> bool {
     let Subject::Shape(shape) = &no.about else { return false };
-    no.operation == action.operation() && action.remembered_shape().is_some_and(|other| other.is(shape))
+    no.operation == action.operation() && action.remembered_shape().is_some_and(|other| shape.covers(&other))
 }
 
 /// Returns true if `used` is a command that does the denied action, or may do it.

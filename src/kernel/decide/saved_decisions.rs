@@ -174,7 +174,9 @@ fn subject(action: &ActionFacts, verdict: Verdict, scope: Scope) -> Result<Subje
         return Err(why(action.resource.clone()));
     }
     let runs = matches!(action.operation, Operation::Command | Operation::Exec);
-    match (scope, &action.shape) {
+    // A denial of a line of several parts is for that line, in every spelling.
+    let shape = action.shape.as_ref().filter(|shape| verdict != Verdict::Deny || !shape.is_beside());
+    match (scope, shape) {
         (Scope::Always | Scope::Until(_), Some(shape)) if runs => Ok(Subject::Shape(shape.clone())),
         _ => Ok(Subject::Access(action.access)),
     }

@@ -12,7 +12,7 @@ use std::{
         ffi::{OsStrExt, OsStringExt},
         fs::{DirBuilderExt, OpenOptionsExt},
     },
-    path::PathBuf,
+    path::{Component, Path, PathBuf},
 };
 
 use hmac_sha256::Hash as Sha256;
@@ -159,6 +159,27 @@ fn decoded(bytes: &[u8]) -> Option<Tree> {
     rest.0.is_empty().then(|| Tree::of(nodes))
 }
 
+/// Returns the number of directories in a text of the cache, or `None` if it is none.
+///
+/// # Panics
+///
+/// Panics if the same directories would be written in another way, or if a name leads out of its directory.
+pub(in crate::sandbox) fn directories_in(bytes: &[u8]) -> Option<usize> {
+    let tree = decoded(bytes)?;
+    let (again, count) = encoded(&tree);
+    assert!(again == bytes, "a cache is read as it was written");
+    let mut all = (0..=count).flat_map(|at| &tree.entries(at).directories);
+    let is_inside = |name: &OsString| Path::new(name).components().eq([Component::Normal(name)]);
+    assert!(all.all(|below| is_inside(&below.name)), "a name leads out of its directory");
+    Some(count)
+}
+
+/// Returns a tree as the next command reads it.
+#[cfg(all(test, feature = "property-tests"))]
+pub(super) fn through_a_file(tree: &Tree) -> Tree {
+    decoded(&encoded(tree).0).unwrap_or_default()
+}
+
 /// The bytes that are not decoded yet.
 struct Rest<'b>(&'b [u8]);
 
@@ -198,8 +219,8 @@ impl<'b> Rest<'b> {
         let known = if self.flag()? { Some(self.known()?) } else { None };
         let mut entries = Entries { count: self.number()?, is_repository: self.flag()?, ..Entries::default() };
         for _ in 0..self.number()? {
-            let kind = |mode| FileType::from_raw_mode(u32::from_le_bytes(mode));
-            let (name, kind) = (self.name()?, kind(self.array()?));
+            let (name, mode) = (self.name()?, u32::from_le_bytes(self.array()?));
+            let kind = Some(FileType::from_raw_mode(mode)).filter(|kind| kind.as_raw_mode() == mode)?;
             let [bits] = self.array()?;
             entries.found.push(Found { name, kind, why: Why::from_bits(bits)? });
         }

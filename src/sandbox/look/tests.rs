@@ -19,10 +19,13 @@ fn at(path: &Path) -> SanitizedPath {
 /// Reads a tree, and marks every directory as known, even after a recent change.
 fn known_at_once(root: &SanitizedPath, names: &Names<'_>) -> Tree {
     let mut seen = Tree::default();
-    look_with(root, names, &mut seen);
+    let closed = look_with(root, names, &mut seen).closed;
+    let is_closed = |directory: &Path| closed.iter().any(|(path, _)| path == directory);
     let mut open = vec![(root.as_path().to_owned(), ROOT)];
     while let Some((directory, at)) = open.pop() {
-        seen.set_known(at, Known::of(&rustix::fs::lstat(&directory).unwrap()));
+        if !is_closed(&directory) {
+            seen.set_known(at, Known::of(&rustix::fs::lstat(&directory).unwrap()));
+        }
         open.extend(seen.entries(at).directories.iter().map(|below| (directory.join(&below.name), below.at)));
     }
     seen
@@ -113,3 +116,6 @@ fn a_directory_with_what_git_looks_for_is_a_repository_as_a_whole() {
     assert_eq!(looked.sensitive, [(root.as_path().join("y/HEAD"), FileType::RegularFile)]);
     assert!(!looked.is_repository);
 }
+
+#[cfg(feature = "property-tests")]
+mod changes;

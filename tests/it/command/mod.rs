@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::string_slice, reason = "a helper of a test fails the test")]
 
 mod additions;
+mod beside;
 pub(crate) mod cases;
 mod differential;
 mod documented;

@@ -27,10 +27,9 @@ fn words_in_a_role_may_differ_and_no_others() {
 }
 
 #[test]
-fn nothing_but_one_written_command_has_a_shape() {
+fn nothing_but_one_written_command_that_is_not_safe_has_a_shape() {
     for text in [
         "npm test && x",
-        "npm test | cat",
         "npm test &",
         "npm test > f",
         "A=b npm test",
@@ -39,7 +38,7 @@ fn nothing_but_one_written_command_has_a_shape() {
         "npm run {a,b}",
         "touch ~/x",
         "(npm test)",
-        "npm test; ls",
+        "npm test; make",
         "npm run $(ls)",
         "npm run `ls`",
         "./x",

@@ -371,9 +371,22 @@ async fn only_the_current_card_is_open() {
 async fn a_card_says_why_a_longer_scope_is_missing() {
     scene(async |stage| {
         let writer = stage.agent("writer", &["@write:/srv"]).await;
-        let _command = want(&writer, Action::command("node build.js | tail")).await;
+        let _command = want(&writer, Action::command("node build.js | sh")).await;
         let browser = stage.dashboard().await;
         browser.page().shows("This command has no form that could be allowed for longer.").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_card_shows_the_unsafe_part_that_always_would_allow() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &["@write:/srv"]).await;
+        let _command = want(&writer, Action::command("node build.js 2>&1 | tail")).await;
+        let browser = stage.dashboard().await;
+        browser.page().choice("Always").click().await;
+        browser.page().shows("Also for commands of this form, until somebody takes it away.").await;
+        browser.page().shows("`node build.js <and any parts that only read>` in `").await;
     })
     .await;
 }

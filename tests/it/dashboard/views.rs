@@ -13,7 +13,7 @@ const VIEWS: [(&str, &str, &str); 8] = [
     ("inbox", "#/inbox", "checker wants to"),
     ("agents", "#/agents", "Choose an agent"),
     ("agent", "#/agents/publisher", "permission now"),
-    ("activity", "#/activity", "requests"),
+    ("activity", "#/activity", "events since"),
     ("policy", "#/policy", "[agents.lead]"),
     ("try", "#/policy/try", "Judge it"),
     ("suggestions", "#/policy/suggestions", "From what happened in the last"),

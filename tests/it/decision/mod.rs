@@ -1,6 +1,7 @@
 //! Tests of actions: their decisions, requests and records. See `sources/002` and its consequences.
 
 mod answers;
+mod beside;
 mod envelope;
 mod facts;
 mod hooks;

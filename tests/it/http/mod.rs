@@ -23,5 +23,6 @@ mod relay;
 mod runs;
 mod shares;
 mod socket;
+mod stored_events;
 mod unix_socket;
 mod v1;

@@ -13,6 +13,7 @@ mod network;
 mod overlapping;
 mod processes;
 mod profiles;
+mod racing;
 mod refusing;
 mod shaking;
 mod streams;

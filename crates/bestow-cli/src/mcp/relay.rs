@@ -59,10 +59,7 @@ pub(super) async fn serve(source: Source, approver: Option<Source>) -> Result<Ex
     let stop = signals::end().map_err(Exit::failed)?;
     let checked = source.clone();
     // Settings that are wrong end the command, and a server that is not there yet does not.
-    task::spawn_blocking(move || checked.token_is_there())
-        .await
-        .map_err(Exit::failed)?
-        .map_err(|why| Exit::failed(format!("{why}; or run an engine of its own with `--agent ID`")))?;
+    task::spawn_blocking(move || checked.token_is_there()).await.map_err(Exit::failed)?.map_err(Exit::Failed)?;
     let user = match approver {
         Some(approver) => Some(Prepared::of(source.clone(), approver).await?),
         None => None,

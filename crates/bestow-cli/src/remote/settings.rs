@@ -77,9 +77,11 @@ impl Source {
         }
     }
 
-    /// Checks that there is a token. The server may not be there yet.
+    /// Checks that there is a token, for a command that can also run an engine of its own. The server may not be there
+    /// yet.
     pub(crate) fn token_is_there(&self) -> Result<(), String> {
-        authorization(&self.token()?).map(drop)
+        let token = self.token().and_then(|token| authorization(&token));
+        token.map(drop).map_err(|why| format!("{why}; or run an engine of its own with `--agent ID`"))
     }
 
     /// Returns the address, and the socket in the ready file, if it names one.

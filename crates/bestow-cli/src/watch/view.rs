@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The lines of the help page.
-const HELP: [&str; 26] = [
+const HELP: [&str; 28] = [
     "Keys",
     "",
     "j  k  arrows   the next and the previous request",
@@ -47,6 +47,8 @@ const HELP: [&str; 26] = [
     "A request that has ended stays, marked with how it ended and by whom, until the cursor moves on.",
     "In text of agents, special characters are shown as \\n, \\u{202e} and the like.",
     "If the engine ends, this screen waits for the next one.",
+    "This screen revokes nothing, so it has no key `u` to undo that. `bestow grants` lists what agents hold,",
+    "`bestow revoke` ends it, and the dashboard does both, with an undo.",
 ];
 
 /// The content of the lines around the list.

@@ -31,6 +31,11 @@ impl<'r> Programs<'r> {
         Programs { rules }
     }
 
+    /// Returns true if earlier calls may have set variables of the shell.
+    pub(crate) fn in_used_shell(&self) -> bool {
+        self.rules.used_shell
+    }
+
     fn on<'s, 'c>(&'s self, shell: &'s mut Interpreter<'c>) -> Evaluation<'s, 'c> {
         Evaluation { rules: self.rules, shell }
     }

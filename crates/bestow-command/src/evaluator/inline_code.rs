@@ -144,7 +144,13 @@ impl Evaluation<'_, '_> {
         if stream {
             self.record_stream(name, rest);
         }
-        for word in rest {
+        let awk = if stream && name != "sed" { stream::scripts(name, rest) } else { Vec::new() };
+        // The texts of a program that starts nothing are only data.
+        let is_harmless = |word: &Word| {
+            let is_it = word.is_exact() && awk.iter().any(|script| script.text() == word.text());
+            is_it && awk::check(word.text()).is_ok()
+        };
+        for word in rest.iter().filter(|word| !is_harmless(word)) {
             found = found.or_stricter(self.search_program(word.text(), word.span(), stream));
             if name == "sed" {
                 if sed::written(word.text()).is_some_and(|path| {

@@ -4,6 +4,7 @@ use crate::{
     evaluator::Evaluation,
     invocation::Input,
     lang::find,
+    obeys,
     options::{Options, Reading},
     programs::{self, Wraps},
     span::Span,
@@ -166,7 +167,12 @@ impl Evaluation<'_, '_> {
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span()).unwrap_or_default());
-        let verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        let mut verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        if verdict.tier == Tier::Safe && words.len() > 1 {
+            // A later run begins with other words.
+            let later = [Word::anything(self.shell.here)];
+            verdict = verdict.or_stricter(self.evaluate(&filled(&inner, &later, mark, MAX_FILLED), &Input::Unknown));
+        }
         // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
             return Some(
@@ -178,32 +184,35 @@ impl Evaluation<'_, '_> {
 
     /// Evaluates the programs that `-exec` and similar actions run on the results.
     fn evaluate_find(&mut self, rest: &[Word]) -> Option<Verdict> {
-        let commands = find::commands(rest);
-        let deletes = rest.iter().any(|word| word.text() == "-delete");
-        if commands.is_empty() && !deletes {
+        let actions = find::actions(rest);
+        let commands = &actions.commands;
+        if commands.is_empty() && !actions.deletes {
             return None;
         }
         let found = find::found(rest);
-        let removes = |command: &Vec<Word>| {
-            command.first().is_some_and(|program| matches!(base_name(program.text()), "rm" | "unlink" | "shred"))
+        let removes = |command: &find::Run| {
+            command.words.first().is_some_and(|program| matches!(base_name(program.text()), "rm" | "unlink" | "shred"))
         };
         // Deleting file by file has the effect of deleting the whole tree.
-        let tree = (deletes || commands.iter().any(removes)).then(|| {
+        let tree = (actions.deletes || commands.iter().any(removes)).then(|| {
             let words = ["rm", "-r"].map(|word| Word::literal(word, self.shell.here));
             let tree: Vec<Word> = words.into_iter().chain(found.iter().cloned()).collect();
             self.destroys(&tree)
         });
-        let mut verdict = Verdict::dangerous(if commands.is_empty() {
-            "`find` deletes what it finds"
-        } else {
-            "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
-        });
+        let mut verdict = unless_it_only_reads(&actions);
         // If there are many commands, only the first and the last directory are tried.
         let few: Vec<Word> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
         let found = if commands.len() > MAX_COMMANDS { few } else { found };
         let most = 4 * MAX_FILLED / commands.len().max(1);
-        for command in commands.iter().map(|command| filled(command, &found, Some("{}"), most.min(MAX_FILLED))) {
-            verdict = verdict.or_stricter(self.evaluate(&command, &Input::Unknown));
+        for command in commands {
+            let words = filled(&command.words, &found, Some("{}"), most.min(MAX_FILLED));
+            verdict = verdict.or_stricter(self.evaluate(&words, &Input::Unknown));
+            if command.is_for_many && verdict.tier == Tier::Safe {
+                // With more operands, a program may write the last one.
+                let several: Vec<Word> = found.iter().cycle().take(SEVERAL.max(found.len())).cloned().collect();
+                let words = filled(&command.words, &several, Some("{}"), MAX_FILLED);
+                verdict = verdict.or_stricter(self.evaluate(&words, &Input::Unknown));
+            }
         }
         Some(tree.flatten().map_or(verdict, Verdict::destructive))
     }
@@ -214,6 +223,25 @@ impl Evaluation<'_, '_> {
         let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
         let verdict = self.evaluate(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
+    }
+}
+
+/// The number of results that stands for any number of them.
+const SEVERAL: usize = 9;
+
+/// Returns safe if an expression only reads, apart from its commands, and if each command is exactly known. A program
+/// that obeys files of its directory is not run on results.
+fn unless_it_only_reads(actions: &find::Actions) -> Verdict {
+    if actions.deletes {
+        return Verdict::dangerous("`find` deletes what it finds");
+    }
+    let runs = |command: &find::Run| command.is_certain && obeys::of(&command.words).is_none();
+    if !actions.commands.iter().all(runs) {
+        return Verdict::dangerous("`find` runs a program on what it finds");
+    }
+    match find::check(&actions.others) {
+        Ok(()) => Verdict::safe("`find` runs a program that only reads"),
+        Err(why) => Verdict::dangerous(format!("`find`: {why}")),
     }
 }
 

@@ -91,8 +91,18 @@ impl Interpreter<'_> {
         printed.map(|output| Output { exact: false, ..output })
     }
 
-    /// Follows the commands of a pipeline. Returns the certain output of the last one.
+    /// Follows a pipeline. Returns the certain output of its last command.
     fn pipeline(&mut self, pipeline: &Pipeline) -> Option<Output> {
+        let printed = self.commands(pipeline);
+        if pipeline.negated {
+            // A command after `! cd x &&` runs if the `cd` has failed.
+            self.scope.settle();
+        }
+        printed
+    }
+
+    /// Follows the commands of a pipeline. Returns the certain output of the last one.
+    fn commands(&mut self, pipeline: &Pipeline) -> Option<Output> {
         if let [command] = pipeline.commands.as_slice() {
             return self.command(command, Input::Terminal);
         }

@@ -108,9 +108,9 @@ impl Draft {
     }
 
     fn end_word(&mut self) {
-        let (done, made) = (std::mem::take(&mut self.done), self.made);
-        let Draft { text, known, origin, glob, splits, open, secret, content, started, .. } =
-            std::mem::replace(self, Draft { done, made, ..Draft::default() });
+        let (done, made, secret) = (std::mem::take(&mut self.done), self.made, self.secret);
+        let Draft { text, known, origin, glob, splits, open, content, started, .. } =
+            std::mem::replace(self, Draft { done, made, secret, ..Draft::default() });
         if started {
             // The command `[` is a name, not the start of a pattern.
             let glob = glob && text != "[";
@@ -283,7 +283,7 @@ impl Interpreter<'_> {
             }
             Piece::Parameter(parameter) => {
                 let value = self.read_parameter(parameter);
-                if value.known != Known::Fully && self.may_be_private(&parameter.name) {
+                if value.known != Known::Fully && self.is_private(parameter) {
                     drafts.iter_mut().for_each(|draft| draft.secret = true);
                 }
                 let separators = (!parameter.quoted && splits).then(|| self.separators());
@@ -329,16 +329,21 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Returns true if the value of a parameter may be a secret: that of the variable, or of one in the word inside.
+    fn is_private(&self, parameter: &Parameter) -> bool {
+        let inner = |piece: &Piece| {
+            let Piece::Parameter(inner) = piece else { return false };
+            self.scope.read(&inner.name).known != Known::Fully && self.is_private(inner)
+        };
+        self.may_be_private(&parameter.name) || parameter.inside.iter().any(inner)
+    }
+
     /// Returns true if an unknown variable may hold a secret. Its name may say so, or the text may have set it to an
     /// unknown value. Environment variables have names in capital letters.
     fn may_be_private(&self, name: &str) -> bool {
-        const SECRET: &[&str] = &[
-            "SECRET", "TOKEN", "KEY", "PASS", "CRED", "AUTH", "PRIVATE", "SESSION", "COOKIE", "CERT", "SIGN", "URL",
-            "URI", "CONN", "DSN", "PWD", "JWT", "BEARER", "SALT", "SEED",
-        ];
         let capitals = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
         let of_environment = capitals && name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
-        !of_environment || self.scope.assigned(name).is_some() || SECRET.iter().any(|secret| name.contains(secret))
+        !of_environment || self.scope.assigned(name).is_some() || variables::names_a_secret(name)
     }
 
     /// Returns the values that a parameter may have after its expansion.
@@ -376,14 +381,21 @@ impl Interpreter<'_> {
                 if !parameter.inside.is_empty() {
                     // The variable that `${!name:=word}` sets is unknown.
                     self.scope.forget();
+                    return Value::wild();
                 }
-                Value::wild()
+                self.behind(&value)
             }
             Change::Prompt => {
                 self.mark_unknown("`@P` expands its value once more, commands included");
                 Value::wild()
             }
         }
+    }
+
+    /// Returns the values of the variables that the known texts of `names` name, and any other value.
+    fn behind(&self, names: &Value) -> Value {
+        let known = names.texts.iter().filter(|name| !names.list && self.scope.assigned(name).is_some());
+        known.fold(Value::wild(), |all, name| all.or(&self.scope.read(name)))
     }
 
     /// Evaluates `${name-word}`, `${name=word}` and `${name+word}`.

@@ -3,7 +3,7 @@
 use crate::{
     lang::find,
     syntax::tree::{Form, Piece, RawWord, Script, Simple},
-    word::{UNKNOWN, Word},
+    word::{UNKNOWN, Word, is_sign},
 };
 
 /// Programs whose output is a number, the name of a commit, a date, an absolute path or similar: it can neither be an
@@ -281,7 +281,9 @@ fn unescape(text: &str) -> String {
                 chars.next();
             }
             // A NUL ends a name like a line break, for programs with such an option.
-            char::from_u32(value).map_or('\u{fffd}', |c| if c == '\0' { '\n' } else { c })
+            char::from_u32(value)
+                .filter(|c| !is_sign(*c) || *c == '\0')
+                .map_or('\u{fffd}', |c| if c == '\0' { '\n' } else { c })
         };
         match kind {
             'n' => out.push('\n'),

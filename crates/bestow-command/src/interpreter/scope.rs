@@ -96,18 +96,17 @@ pub(crate) struct Scope {
 }
 
 /// The limit of directories in which the shell may have stayed.
-const MAX_STAYED: usize = 8;
+const MAX_STAYED: usize = 16;
 
-/// Adds the missing directories, up to the limit.
-fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) {
-    if more.iter().any(|one| !all.contains(one)) {
-        let all = Rc::make_mut(all);
-        for one in more {
-            if all.len() < MAX_STAYED && one.len() < 4_096 && !all.contains(one) {
-                all.push(one.clone());
-            }
-        }
+/// Adds the missing directories. Returns false and adds none if there are too many of them, or if one is too long.
+fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
+    let new = |one: &&SmolStr| !all.contains(*one);
+    let added: Vec<SmolStr> = more.iter().filter(new).cloned().collect();
+    let fits = all.len() + added.len() <= MAX_STAYED && added.iter().all(|one| one.len() < 4_096);
+    if fits && !added.is_empty() {
+        Rc::make_mut(all).extend(added);
     }
+    fits
 }
 
 impl Scope {
@@ -223,8 +222,8 @@ impl Scope {
             self.positional = Positional::unknown();
         }
         self.places.join(&other.places);
-        add_all(&mut self.stayed, &other.stayed);
-        add_all(&mut self.entering, &other.entering);
+        self.stay_in(&other.stayed);
+        self.stay_before(&other.entering);
         self.join_functions(other);
     }
 
@@ -236,7 +235,21 @@ impl Scope {
     /// Ends the current statement. Later commands run even if a `cd` has failed.
     pub(crate) fn settle(&mut self) {
         let entering = std::mem::take(&mut self.entering);
-        add_all(&mut self.stayed, &entering);
+        self.stay_in(&entering);
+    }
+
+    /// Adds directories in which the shell still is if a `cd` has failed. Too many of them are any directory.
+    fn stay_in(&mut self, further: &[SmolStr]) {
+        if !add_all(&mut self.stayed, further) {
+            self.places.join(&Places::somewhere());
+        }
+    }
+
+    /// Adds directories before a `cd` of the current statement. Too many of them are any directory.
+    fn stay_before(&mut self, further: &[SmolStr]) {
+        if !add_all(&mut self.entering, further) {
+            self.places.join(&Places::somewhere());
+        }
     }
 
     fn join_variables(&mut self, other: &Scope) {
@@ -323,8 +336,6 @@ impl Scope {
         let goes_on = |base: &SmolStr| if base.is_empty() { target.into() } else { format_smolstr!("{base}/{target}") };
         let is_relative = !target.is_rooted() && !target.has_unknown();
         let further: Vec<SmolStr> = self.stayed.iter().filter(|_| is_relative).map(goes_on).collect();
-        add_all(&mut self.stayed, &further);
-        add_all(&mut self.entering, &before);
         self.places.change(|place| match place {
             _ if target.has_unknown() => Place::Somewhere,
             _ if target.is_rooted() => Place::At(target.into()),
@@ -332,6 +343,8 @@ impl Scope {
             Place::Start => Place::At(target.into()),
             Place::At(_) | Place::Somewhere => Place::Somewhere,
         });
+        self.stay_in(&further);
+        self.stay_before(&before);
     }
 
     /// Returns the directories in which a command runs here, for rules that are bound to directories.
@@ -347,7 +360,18 @@ impl Scope {
             Place::At(text) => StartDir::Said(text.into()),
             Place::Somewhere => StartDir::Unknown,
         };
-        self.places.iter().map(dir).collect()
+        let stayed = self.stayed.iter().map(|text| match text.as_str() {
+            "" => Place::Start,
+            text => Place::At(text.to_owned()),
+        });
+        let mut dirs: Vec<StartDir> = Vec::new();
+        for place in self.places.iter().cloned().chain(stayed) {
+            let place = dir(&place);
+            if !dirs.contains(&place) {
+                dirs.push(place);
+            }
+        }
+        dirs
     }
 
     /// Returns the state for a new shell that is started here, without functions and parameters.

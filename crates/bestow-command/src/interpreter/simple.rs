@@ -3,7 +3,7 @@
 use crate::{
     critical_paths,
     interpreter::{
-        Evaluator, Interpreter, Scope, Value,
+        Interpreter, Scope, Value,
         builtin::list_of,
         function::may_be_a_program,
         is_free,
@@ -11,6 +11,7 @@ use crate::{
         redirections,
     },
     invocation::{Input, Invocation, Outcome, said_of},
+    lang::filter,
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
@@ -100,7 +101,7 @@ impl Interpreter<'_> {
         };
         let Some(function) = self.scope.function(program.text()) else {
             self.run_program(args, input, line, span);
-            return prints(self.evaluator, args, input);
+            return self.prints(args, input);
         };
         let called = self.call(args, &function, span);
         if may_be_a_program(self.evaluator, program.text(), &function) {
@@ -108,9 +109,21 @@ impl Interpreter<'_> {
             self.run_program(args, input, line, span);
             self.scope.join(&after_call);
         }
-        let itself = prints(self.evaluator, args, input).map(|output| output.text);
+        let itself = self.prints(args, input).map(|output| output.text);
         let text: String = called.map(|output| output.text).into_iter().chain(itself).collect();
         (!text.is_empty()).then_some(Output { text, exact: false })
+    }
+
+    /// Returns the output of a command into a pipe: of its own words, or of its input.
+    fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
+        let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
+        let cost = given.map_or(0, str::len);
+        let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
+        let runs = filters && self.budget.take_text(cost);
+        match runs.then(|| filter::filtered(args, given)).flatten() {
+            Some(text) => Some(Output { text, exact: false }),
+            None => output::printed(|name, rest| self.evaluator.printed(name, rest), args),
+        }
     }
 
     fn run_program(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) {
@@ -293,28 +306,12 @@ fn between_brackets(text: &str) -> &str {
 }
 
 fn joined(args: &[Word]) -> String {
-    args.iter().map(|arg| arg.text()).collect::<Vec<_>>().join("\n") + "\n"
+    // The known part of an output stands behind the text that contains it.
+    let known = args.iter().filter(|arg| arg.has_output()).filter_map(Word::content);
+    args.iter().map(Word::text).chain(known).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// Returns true if a word is exactly this unquoted text.
 fn is_bare(word: &RawWord, text: &str) -> bool {
     matches!(word.pieces.as_slice(), [Piece::Bare(bare)] if bare == text)
-}
-
-/// Returns the output of a command into a pipe: its own words, or its input.
-fn prints(evaluator: &dyn Evaluator, args: &[Word], input: &Input) -> Option<Output> {
-    let passes_on = match args {
-        [program] => matches!(program.text(), "cat" | "tee" | "sort" | "uniq" | "nl"),
-        [program, rest @ ..] => {
-            let only_options = rest.iter().all(|arg| arg.text().starts_with('-'));
-            matches!(program.text(), "tee") || (program.text() == "cat" && only_options)
-        }
-        [] => false,
-    };
-    match input {
-        Input::Text(text) if passes_on => Some(Output { text: text.clone(), exact: false }),
-        Input::Text(_) | Input::Terminal | Input::Unknown => {
-            output::printed(|name, rest| evaluator.printed(name, rest), args)
-        }
-    }
 }

@@ -3,13 +3,15 @@
 use crate::{
     critical_paths,
     place::Place,
-    word::{Fragment, Known, Word},
+    word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
 
 /// The limit of texts of one variable, and the limit of bytes in one text. A larger value becomes unknown.
 const MAX_TEXTS: usize = 64;
 const MAX_BYTES: usize = 4_096;
+/// The limit of bytes of an output that is kept as one of the values.
+const MAX_WRITTEN: usize = 1_024;
 
 /// The texts that a variable may have, and how well they are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +62,14 @@ impl Value {
         if open {
             let printed = values.iter().filter(|value| value.content().is_some()).flat_map(Word::printed_words);
             let doomed = printed.filter(|word| critical_paths::is_doomed(word.text(), &Place::Somewhere)).take(2);
-            let texts =
-                values.iter().map(|value| value.shared_text()).chain(doomed.map(|word| word.shared_text())).collect();
-            return Value::one_of(texts, Known::Partly);
+            // An output that is written out, but may have more lines, may be a command.
+            let written = values.iter().filter_map(|value| {
+                value.content().filter(|content| content.len() <= MAX_WRITTEN && !content.has_gap())
+            });
+            let written = written.map(|content| content.trim_end_matches('\n').into()).take(2);
+            let doomed = doomed.map(|word| word.shared_text());
+            let texts = values.iter().map(|value| value.shared_text()).chain(doomed).chain(written);
+            return Value::one_of(texts.collect(), Known::Partly);
         }
         let globs = values.iter().any(|value| value.is_pattern());
         let known = values.iter().map(|value| value.known()).max().unwrap_or_default();

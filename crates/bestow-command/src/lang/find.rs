@@ -52,15 +52,65 @@ pub(crate) fn check(rest: &[Word]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the commands that an expression runs.
-pub(crate) fn commands(rest: &[Word]) -> Vec<Vec<Word>> {
-    let mut commands = Vec::new();
+/// A command that an expression runs on the results.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) words: Vec<Word>,
+    /// True if it runs in the directory of `find`, and its end is certain.
+    pub(crate) is_certain: bool,
+    /// True if one command is run on any number of results.
+    pub(crate) is_for_many: bool,
+}
+
+/// The effects of an expression beside its tests.
+#[derive(Debug, Default)]
+pub(crate) struct Actions {
+    pub(crate) commands: Vec<Run>,
+    pub(crate) deletes: bool,
+    /// The expression without the commands.
+    pub(crate) others: Vec<Word>,
+}
+
+/// Returns the effects of an expression. A word that is certainly the value of a test is no action.
+pub(crate) fn actions(rest: &[Word]) -> Actions {
+    let mut actions = Actions::default();
     let mut words = rest.iter();
-    while words.by_ref().any(|word| is_listed(RUNNING, word.text())) {
-        let command: Vec<Word> = words.by_ref().take_while(|word| !matches!(word.text(), ";" | "+")).cloned().collect();
-        commands.push(command);
+    // An expansion may be a test that takes the word after it.
+    let mut certain = true;
+    while let Some(word) = words.next() {
+        certain &= word.is_written();
+        if is_listed(RUNNING, word.text()) {
+            actions.commands.push(run(word, &mut words));
+            continue;
+        }
+        actions.others.push(word.clone());
+        if certain && is_listed(VALUED, word.text()) {
+            if let Some(value) = words.next() {
+                certain &= !value.may_split() && !value.is_open() && !value.is_pattern();
+                actions.others.push(value.clone());
+            }
+        } else {
+            actions.deletes |= word.text() == "-delete";
+        }
     }
-    commands
+    actions
+}
+
+/// Takes the command after the action `action`, up to its end.
+fn run<'w>(action: &Word, words: &mut impl Iterator<Item = &'w Word>) -> Run {
+    let mut command: Vec<Word> = Vec::new();
+    let end = words.find(|word| {
+        let ends = matches!(word.text(), ";" | "+");
+        if !ends {
+            command.push((*word).clone());
+        }
+        ends
+    });
+    let is_for_many = end.is_some_and(|end| end.text() == "+");
+    let names_last = command.last().is_some_and(|word| word.text() == "{}");
+    let written = command.iter().chain(end).all(Word::is_written);
+    let ends = end.is_some() && (!is_for_many || names_last);
+    Run { is_certain: action.text() == "-exec" && written && ends, is_for_many, words: command }
 }
 
 /// Returns the directories that `find` searches.

@@ -1,6 +1,7 @@
 //! Small languages inside arguments. Each is parsed only as far as the classifier needs.
 
 pub(super) mod awk;
+pub(super) mod filter;
 pub(super) mod find;
 pub(super) mod sed;
 pub(super) mod sql;

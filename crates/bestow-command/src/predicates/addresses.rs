@@ -98,6 +98,9 @@ fn is_odd_number(address: &str) -> bool {
 
 /// Accepts `gh api` requests that only read. Its default method is GET.
 pub(crate) fn api_request(options: &Options<'_>) -> Answer {
+    if options.operands.iter().any(|operand| operand.text().contains("://")) {
+        return Err("an address of another service".into());
+    }
     if options.operands.iter().any(|operand| operand.text().contains("graphql")) {
         return Err("a query may change something".into());
     }

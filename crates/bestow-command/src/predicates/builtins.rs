@@ -33,7 +33,13 @@ pub(crate) fn read_variables(options: &Options<'_>) -> Answer {
 /// Accepts harmless exports. An exported variable reaches every later program.
 pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
-        let Some((name, value)) = operand.text().split_once('=') else { continue };
+        let (name, value) = operand.text().split_once('=').unwrap_or((operand.text(), ""));
+        if !crate::syntax::is_name(name) || (operand.is_open() && operand.is_wild()) {
+            return Err("a name that is not written out".into());
+        }
+        if !operand.text().contains('=') {
+            continue;
+        }
         let value = operand.with_text(value);
         if crate::interpreter::is_evaluation_trap(value.text()) {
             return Err("a value that arithmetic would run".into());
@@ -44,6 +50,17 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
         }
     }
     Ok(())
+}
+
+/// Accepts `getopts letters name`. The shell sets the variable of this name.
+pub(crate) fn getopts_words(rest: &[Word]) -> Answer {
+    let is_name = |word: &Word| word.is_exact() && crate::syntax::is_name(word.text());
+    match rest {
+        [letters, name, operands @ ..] if !letters.may_split() && !letters.is_open() && is_name(name) => {
+            no_evaluation(operands)
+        }
+        _ => Err("a name that may be evaluated".into()),
+    }
 }
 
 pub(crate) fn numbers(options: &Options<'_>) -> Answer {
@@ -87,7 +104,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
 }
 
 /// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
-pub(crate) fn no_evaluation(rest: &[Word]) -> Answer {
+fn no_evaluation(rest: &[Word]) -> Answer {
     let traps = rest.iter().any(|word| crate::interpreter::is_evaluation_trap(word.text()));
     let evaluates = |word: &&Word| matches!(word.text(), "-v" | "-R");
     let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));

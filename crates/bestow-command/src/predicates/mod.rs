@@ -21,7 +21,7 @@ pub(crate) use addresses::{
 };
 pub(crate) use archives::{ar_letters, archive_listing, image_files, jar_letters, tar_letters, text_of_document};
 pub(crate) use builtins::{
-    arithmetic, declared_variables, exported_variables, kill_words, no_evaluation, numbers, printf_words,
+    arithmetic, declared_variables, exported_variables, getopts_words, kill_words, numbers, printf_words,
     read_variables, set_options, test_words, variable_names,
 };
 pub(crate) use clouds::{aws_words, az_words, gcloud_words};
@@ -35,7 +35,7 @@ pub(crate) use requests::{deletion_at_platform, deletion_in_store, destructive_m
 pub(crate) use scripts::{awk_program, find_expression, isolated_module, jq_words, sed_script, yq_expression};
 pub(crate) use stores::{
     all_containers, deleted_ref, directory_of_manifests, flush_command, migration_of_everything, removal_in_store,
-    unknown_keys,
+    store_reading, unknown_keys,
 };
 pub(crate) use system::{
     date_format, firewall_status, hg_identify, ip_words, one_setting, openssl_words, process_numbers, ps_words,

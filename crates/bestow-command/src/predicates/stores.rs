@@ -1,6 +1,8 @@
 //! Predicates on stored data: keys, references, manifests, containers.
 
+use super::{Answer, when};
 use crate::{
+    options::Options,
     place::Place,
     word::{Gaps, Word},
 };
@@ -8,6 +10,34 @@ use crate::{
 /// Returns true for `FLUSHALL` and `FLUSHDB` in any letter case.
 pub(crate) fn flush_command(word: &str, _: &Place) -> bool {
     word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")
+}
+
+/// Commands of a store that only read.
+const READING: &str = "\
+    PING ECHO TIME INFO DBSIZE LASTSAVE GET MGET GETRANGE STRLEN EXISTS TYPE TTL PTTL KEYS SCAN LLEN \
+    LRANGE LINDEX HGET HMGET HGETALL HKEYS HVALS HLEN HEXISTS HSCAN SCARD SMEMBERS SISMEMBER SSCAN ZCARD \
+    ZRANGE ZSCORE ZCOUNT ZSCAN XLEN XRANGE XINFO BITCOUNT ROLE";
+
+/// Accepts the commands of a store that only read. A module or a script can give none of these names another meaning.
+pub(crate) fn store_reading(options: &Options<'_>) -> Answer {
+    const INNER: &[(&str, &str)] = &[
+        ("MEMORY", "USAGE"),
+        ("MEMORY", "STATS"),
+        ("OBJECT", "ENCODING"),
+        ("SLOWLOG", "GET"),
+        ("CLIENT", "LIST"),
+        ("CLUSTER", "INFO"),
+        ("CLUSTER", "NODES"),
+        ("COMMAND", "COUNT"),
+    ];
+    let is = |word: &Word, wanted: &str| word.text().eq_ignore_ascii_case(wanted);
+    let reads = match options.operands.as_slice() {
+        [] => options.has("--scan"),
+        _ if options.has("--scan") => false,
+        [group, inner, ..] if INNER.iter().any(|(one, two)| is(group, one) && is(inner, two)) => true,
+        [command, ..] => READING.split(' ').any(|reading| is(command, reading)),
+    };
+    when(reads, "it may change what is stored")
 }
 
 /// Returns true for `del` and `unlink` with keys that another command lists.

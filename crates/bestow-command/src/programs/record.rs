@@ -40,6 +40,10 @@ pub(crate) struct Program {
     pub(crate) help_groups: &'static str,
     /// True if the program answers `--version` and `--help` without any other effect, whatever else it does.
     pub(crate) says: bool,
+    /// True if `-h` means `--help`, alone and behind the subcommands of `help`.
+    pub(crate) short_help: bool,
+    /// True if the program runs code of its directory before it reads its options. Even its help is not safe then.
+    pub(crate) loads_first: bool,
     /// True if the long options of the program have one dash.
     pub(crate) one_dash: bool,
     /// True if the program reads options from the file after `@`.

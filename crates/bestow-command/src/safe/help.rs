@@ -1,4 +1,4 @@
-//! Subcommands that only print their help: `docker run --help`.
+//! Subcommands that only print their help: `docker run --help`, `git log -h`.
 //!
 //! The option must directly follow the subcommand: after an operand it may be meant for another program. Plugins and
 //! aliases are subcommands too. Therefore the records list only names that users cannot redefine.
@@ -9,7 +9,12 @@ use crate::{programs::Program, word::Word};
 pub(super) fn asks(program: &Program, rest: &[Word]) -> bool {
     let listed = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let Some((question, subcommand)) = rest.split_last() else { return false };
-    let helps = question.text() == "--help" || (question.text() == "-help" && program.one_dash);
+    let helps = match question.text() {
+        "--help" => true,
+        "-help" => program.one_dash,
+        "-h" => program.short_help,
+        _ => false,
+    };
     if !helps || subcommand.len() > 2 || !rest.iter().all(Word::is_written) {
         return false;
     }

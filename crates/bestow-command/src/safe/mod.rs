@@ -72,6 +72,9 @@ pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }
+    if programs::find(name).is_some_and(|program| program.loads_first) {
+        return Proof::Unproven(format!("`{name}` runs code of its directory before it reads its options"));
+    }
     if let Some(rule) = answers(name, program, rest) {
         return Proof::Reads(rule);
     }
@@ -101,6 +104,7 @@ fn answers(name: &str, program: &Word, rest: &[Word]) -> Option<String> {
         let answers = |program: &Program| match question.text() {
             "--help" | "--version" => program.says || !program.reads.is_empty(),
             "-version" => program.says && program.one_dash,
+            "-h" => program.short_help,
             _ => false,
         };
         question.is_written() && known.is_some_and(answers)

@@ -240,7 +240,8 @@ impl Reader<'_> {
 
     fn list_of_one(&mut self) -> Read<Form> {
         let command = self.command()?;
-        let pipeline = super::tree::Pipeline { joint: super::tree::Joint::First, commands: vec![command] };
+        let pipeline =
+            super::tree::Pipeline { joint: super::tree::Joint::First, negated: false, commands: vec![command] };
         let statement = super::tree::Statement { pipelines: vec![pipeline], background: true };
         Ok(Form::Subshell(Script { statements: vec![statement] }))
     }

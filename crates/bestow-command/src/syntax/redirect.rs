@@ -22,6 +22,8 @@ impl Reader<'_> {
         if let Operator::HereDocument { strip_tabs } = flow {
             return self.here_document(descriptor.flatten(), strip_tabs).map(Some);
         }
+        let written = self.slice(start, self.at);
+        let unusual = descriptor == Some(None) || written.contains('<') && written.contains('>');
         self.blanks();
         let Some(target) = self.word()? else { return self.stop("a redirection without a target") };
         let mut descriptor = descriptor;
@@ -36,7 +38,7 @@ impl Reader<'_> {
                 Flow::Write
             }
         };
-        Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), target }))
+        Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), unusual, target }))
     }
 
     /// Parses a number or `{name}` directly before an operator. Returns `Some(None)` for a name.
@@ -117,7 +119,7 @@ impl Reader<'_> {
         let body = self.ledger.bodies.len();
         self.ledger.bodies.push(RawWord::default());
         self.awaited.push(Awaited { body, delimiter, strip_tabs, literal });
-        Ok(Redirect { flow: Flow::HereDocument(body), descriptor, target })
+        Ok(Redirect { flow: Flow::HereDocument(body), descriptor, unusual: false, target })
     }
 
     /// Consumes the end of the line and the here-document bodies that follow it.

@@ -89,8 +89,9 @@ impl Reader<'_> {
         let mut joint = Joint::First;
         loop {
             let mut commands = Vec::new();
-            let complete = self.pipeline(&mut commands);
-            pipelines.push(Pipeline { joint, commands });
+            let mut negated = false;
+            let complete = self.pipeline(&mut commands, &mut negated);
+            pipelines.push(Pipeline { joint, negated, commands });
             complete?;
             self.blanks();
             joint = if self.eat_two(b'&', b'&') {
@@ -104,9 +105,10 @@ impl Reader<'_> {
         }
     }
 
-    fn pipeline(&mut self, commands: &mut Vec<Command>) -> Read<()> {
+    fn pipeline(&mut self, commands: &mut Vec<Command>, negated: &mut bool) -> Read<()> {
         while let Some(word @ ("!" | "time")) = self.reserved() {
             self.skip_reserved(word);
+            *negated |= word == "!";
             self.blanks();
             if word == "time" && self.next_word_is("-p") {
                 self.at += 2;

@@ -33,6 +33,8 @@ pub(crate) enum Joint {
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) joint: Joint,
+    /// True if `!` inverts the result, so that what follows `&&` runs after a failure.
+    pub(crate) negated: bool,
     pub(crate) commands: Vec<Command>,
 }
 
@@ -128,6 +130,8 @@ pub(crate) struct Redirect {
     pub(crate) flow: Flow,
     /// The descriptor that the redirection changes. `None` for the default one, or for `{name}>`.
     pub(crate) descriptor: Option<u32>,
+    /// True for `{name}>`, which sets a variable, and for `<>`, which redirects the input.
+    pub(crate) unusual: bool,
     pub(crate) target: RawWord,
 }
 

@@ -177,3 +177,15 @@ fn a_command_behind_a_program_that_runs_it_is_among_the_invocations() {
     }
     assert!(forgotten.is_empty(), "{forgotten:#?}");
 }
+
+/// A `cd` may fail, so a command may run in every directory that the line may have left.
+#[test]
+fn a_path_in_a_directory_that_may_have_been_left_is_named_or_unknown() {
+    for failed in 1..12 {
+        let failed: String = (0..failed).map(|number| format!("cd none{number}; ")).collect();
+        let line = format!("{failed}cd secrets; cat key");
+        let named = classify(&line).named;
+        let is_named = named.iter().any(|used| format!("{used:?}").contains("\"secrets/key\""));
+        assert!(is_named || named.reads_what_nobody_can_tell() || named.is_cut(), "{line}: {named:?}");
+    }
+}

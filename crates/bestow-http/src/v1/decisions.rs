@@ -64,7 +64,7 @@ async fn revoke(
 ) -> Result<Json<RevokedDecision>, Problem> {
     let held = GrantOrDecisionId::Ruling(id);
     let revocation = entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??;
-    entrance.revocations().remember(held, revocation);
+    entrance.revocations().remember(&caller.credential().id, held, revocation);
     Ok(Json(RevokedDecision { saved_decision_id: id }))
 }
 

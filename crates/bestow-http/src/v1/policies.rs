@@ -10,7 +10,7 @@ use bestow::{
     event::camel_case,
     path::SanitizedPath,
     stdio::{PolicyMode, UpdatePolicy},
-    tool::{ToolName, ToolPolicy},
+    tool::{ToolName, ToolPolicies, ToolPolicy},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -35,8 +35,26 @@ pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
 struct RunPolicies {
     #[schema(value_type = String)]
     run_id: RunId,
-    /// The tools that were declared or used, by name.
+    /// The tools that were declared or used or that a saved decision of this run is about, by name.
     tools: Vec<ToolPolicyView>,
+    /// The policies of every other tool, from its first use on.
+    later_tools: PoliciesView,
+}
+
+/// The policies of tools that are not named.
+#[derive(Debug, Serialize, ToSchema)]
+struct PoliciesView {
+    /// The names of the policies.
+    names: Vec<String>,
+    #[schema(value_type = Object)]
+    policies: Value,
+}
+
+impl PoliciesView {
+    fn of(policies: &ToolPolicies) -> PoliciesView {
+        let names = policies.names().into_iter().map(str::to_owned).collect();
+        PoliciesView { names, policies: camel_case(json!(policies)) }
+    }
 }
 
 /// The policies of one tool.
@@ -61,7 +79,8 @@ impl ToolPolicyView {
 
 fn policies(approver: &Approver, run: RunId) -> Result<Json<RunPolicies>, Problem> {
     let tools = approver.guards(&run)?.iter().map(ToolPolicyView::of).collect();
-    Ok(Json(RunPolicies { run_id: run, tools }))
+    let later_tools = PoliciesView::of(&*approver.later_policies(&run)?);
+    Ok(Json(RunPolicies { run_id: run, tools, later_tools }))
 }
 
 /// Returns the policies for the tools of a run.

@@ -270,6 +270,7 @@ async fn help_lists_the_keys() {
     terminal.press("?");
     let text = terminal.shows("allow always, until it is revoked");
     assert!(text.contains("destructive action is allowed after its code"), "{text}");
+    assert!(text.contains("it has no key `u` to undo that"), "{text}");
     terminal.press("q");
     terminal.shows("No request waits.");
     terminal.press("\x03");

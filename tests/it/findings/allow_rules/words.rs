@@ -92,6 +92,10 @@ fn a_rule_says_where_a_command_may_run_besides() {
     // A `cd` that fails does not change the directory.
     let there = ["npm test", "cd sub/none; npm test", "cd file; npm test", "cd away/../sub && npm test"];
     all_are(&place, Verdict::Ask, &there);
+    // The command runs also if the directory is there and cannot be entered.
+    let place = saved(&rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"site/sub\""));
+    all_are(&place, Verdict::Allow, &["cd sub && npm test", "cd sub && cd . && npm test"]);
+    all_are(&place, Verdict::Ask, &["cd sub; npm test", "! cd sub && npm test", "cd sub || true; npm test"]);
     let place = saved(&rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \".\""));
     all_are(&place, Verdict::Ask, &["npm test", "cd sub && npm test"]);
     all_are(&place, Verdict::Allow, &["cd .. && npm test"]);

@@ -116,8 +116,8 @@ async fn a_thousand_subscribers_lose_nothing() {
 /// shown every request of its agent, and one that comes later is shown all of them again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_subscribers_are_shown_ten_thousand_requests_without_a_loss() {
-    const OWNERS: usize = 10;
-    const AGENTS: usize = 10;
+    const OWNERS: usize = 50;
+    const AGENTS: usize = 2;
     const WATCHERS: usize = 10;
     const EACH: u32 = 100;
     let world = crate::support::World::with(|settings| {

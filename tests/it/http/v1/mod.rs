@@ -5,6 +5,7 @@ mod attacks;
 mod config;
 mod creation;
 mod events;
+mod foreign_ids;
 mod grants;
 mod idempotency;
 mod openapi;

@@ -1,6 +1,6 @@
 //! A person, and the host program: agents, modes, provenance, saved decisions, policies and changes of the file.
 
-use bestow::{agent::RunId, policy::Widening};
+use bestow::{Action, action::Authorization, agent::RunId, policy::Widening};
 use serde_json::json;
 
 use super::super::daemon::Daemon;
@@ -93,6 +93,8 @@ async fn the_policies_of_a_run_are_seen_and_added_to_by_its_owner() {
     assert_eq!(daemon.send(&bot, "POST", "/v1/authorize", &write).await.json["decision"], "deny");
     let seen = daemon.get(&you, path).await.json;
     assert!(seen["tools"][0]["names"].as_array().unwrap().contains(&json!("write-path-policy")), "{seen}");
+    assert_eq!(seen["laterTools"]["names"], json!(["write-path-policy"]), "{seen}");
+    assert_eq!(seen["laterTools"]["policies"], seen["tools"][0]["policies"], "{seen}");
     for (token, path, status) in [
         (&bot, path, 403),
         (&them, path, 404),
@@ -107,6 +109,30 @@ async fn the_policies_of_a_run_are_seen_and_added_to_by_its_owner() {
     }
     assert_eq!(daemon.send(&you, "PATCH", path, &json!({ "mode": "read", "allow": ["["] })).await.status, 422);
     assert_eq!(daemon.send(&you, "PATCH", path, &json!({ "mode": "read", "run": "day" })).await.status, 400);
+}
+
+/// A run remembers a limited number of tools by use alone. The others are bound all the same, and a person sees it.
+#[tokio::test]
+async fn the_policies_of_a_tool_that_came_later_are_seen() {
+    let daemon = Daemon::start().await;
+    let you = daemon.approver("you");
+    let night: RunId = "night".parse().unwrap();
+    daemon.world.engine.begin_run(&"bot".parse().unwrap(), night).await.unwrap();
+    let path = "/v1/runs/night/policies";
+    let bot = daemon.world.engine.agent("bot").unwrap();
+    let seen = daemon.get(&you, path).await.json;
+    assert_eq!(seen["laterTools"], json!({ "names": [], "policies": {} }), "{seen}");
+    let update = json!({ "mode": "write", "deny": ["/ws/secrets/**"] });
+    assert_eq!(daemon.send(&you, "PATCH", path, &update).await.status, 200);
+    let write = |tool: &str| Action::write("/ws/secrets/key").by_tool(tool.parse().unwrap());
+    for number in 0..300 {
+        let answer = bot.authorize(write(&format!("tool{number:03}"))).await.unwrap();
+        assert!(matches!(answer, Authorization::Denied(_)), "{answer:?}");
+    }
+    let seen = daemon.get(&you, path).await.json;
+    let tools: Vec<_> = seen["tools"].as_array().unwrap().iter().map(|tool| &tool["tool"]).collect();
+    assert!(tools.contains(&&json!("tool000")) && !tools.contains(&&json!("tool299")), "{tools:?}");
+    assert_eq!(seen["laterTools"]["names"], json!(["write-path-policy"]), "{seen}");
 }
 
 #[tokio::test]

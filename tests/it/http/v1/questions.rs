@@ -16,14 +16,42 @@ async fn a_question_shows_the_parts_of_a_command_and_the_agents_above_the_asker(
     let (bot, you) = (daemon.world.engine.agent("bot").unwrap(), daemon.approver("you"));
     let child = bot.create(profile("child", "you", Kind::Subagent), &[], why()).await.unwrap();
     let token = daemon.agent(child.id().as_str());
-    let action = json!({ "toolName": "bash", "toolInput": { "command": "git status && node build.js" } });
+    let action = json!({ "toolName": "bash", "toolInput": { "command": "git status && node build.js && ./x" } });
     assert_eq!(daemon.send(&token, "POST", "/v1/authorize", &action).await.json["decision"], "ask");
     let asked = question(&daemon, &you).await;
     assert_eq!(asked["above"], json!(["bot"]));
     let parts = asked["action"]["parts"].as_array().unwrap();
     let tiers: Vec<_> = parts.iter().map(|part| (part["text"].as_str().unwrap().trim(), &part["tier"])).collect();
-    assert_eq!(tiers, [("git status", &json!("safe")), ("node build.js", &json!("dangerous"))]);
+    assert_eq!(
+        tiers,
+        [("git status", &json!("safe")), ("node build.js", &json!("dangerous")), ("./x", &json!("dangerous"))]
+    );
     assert_eq!(asked["scopes"], json!(["once", "session"]), "the line has no shape");
+}
+
+#[tokio::test]
+async fn one_unsafe_part_among_safe_ones_is_allowed_for_good_as_the_question_shows_it() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let decision = async |command: &str| {
+        let action = json!({ "toolName": "bash", "toolInput": { "command": command } });
+        daemon.send(&bot, "POST", "/v1/authorize", &action).await.json["decision"].clone()
+    };
+    assert_eq!(decision("git status; node build.js 2>&1 | tail -30").await, "ask");
+    let asked = question(&daemon, &you).await;
+    assert_eq!(asked["scopes"], json!(["once", "session", "until", "always"]));
+    let shape = asked["action"]["shape"].as_str().unwrap();
+    assert!(shape.starts_with("`node build.js <and any parts that only read>` in `"), "{shape}");
+    let id = daemon.get(&you, "/v1/requests").await.json["requests"][0]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/requests/{id}/answer");
+    let answer = daemon.post(&you, &path, r#"{"decision":"allow","scope":"always"}"#).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    for command in ["node build.js", "ls && node build.js | grep -c warning"] {
+        assert_eq!(decision(command).await, "allow", "{command}");
+    }
+    for command in ["NODE_OPTIONS=x; node build.js", "echo x > build.js; node build.js", "node other.js | tail"] {
+        assert_eq!(decision(command).await, "ask", "{command}");
+    }
 }
 
 #[tokio::test]

@@ -2,18 +2,23 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    path::PathBuf,
     sync::{Arc, Mutex, Weak},
 };
 
 use axum::http::StatusCode;
 use bestow::{
     AgentId, Engine, Event, Permission,
-    event::{Ids, NoEvent, Recorded, Subscription, Timestamp},
+    event::{NoEvent, Recorded, Subscription, Timestamp},
     user::OwnerId,
 };
 use serde_json::json;
-use tokio::{runtime::Handle, sync::broadcast};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex as Turn, broadcast},
+};
 
+use super::stored::{Before, Told};
 use crate::problem::Problem;
 
 /// The events that are kept for clients that come back.
@@ -24,18 +29,6 @@ const LAG: usize = 1_024;
 
 /// The longest text of all kept events together, in bytes.
 const LONGEST: usize = 32 << 20;
-
-/// An event as clients get it.
-#[derive(Debug)]
-pub(super) struct Told {
-    pub(super) sequence: u64,
-    /// The owner of the agent at that time. None if the event belongs to no owner.
-    pub(super) owner: Option<OwnerId>,
-    pub(super) agent: Option<AgentId>,
-    at: Timestamp,
-    /// The envelope as JSON, on one line.
-    pub(super) text: String,
-}
 
 /// The kept events.
 pub(super) struct Kept {
@@ -50,11 +43,16 @@ pub(super) struct Kept {
 /// The receiver of all later events.
 pub(super) type Live = broadcast::Receiver<Arc<Told>>;
 
-/// The recent events of an engine. One task follows the engine, and gives each event to all clients.
+/// The recent events of an engine. One task follows the engine, and gives each event to all clients. The events from
+/// before are read from the audit trail, once a client wants them.
 #[derive(Debug)]
 pub(crate) struct EventLog {
     engine: Engine,
+    /// The state directory with the audit trail.
+    trail: Option<PathBuf>,
     state: Mutex<Following>,
+    /// The turn to read the trail.
+    reading: Turn<()>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +79,9 @@ struct Recent {
     clients: broadcast::Sender<Arc<Told>>,
     /// The owner of each agent at the time of the last event.
     owners: HashMap<AgentId, OwnerId>,
+    /// The number of the last event when the log began, and the owner of each agent then. None once the events from
+    /// before were read.
+    begin: Option<(u64, HashMap<AgentId, OwnerId>)>,
     /// The last change of the policy file.
     reload: Option<Arc<LastReload>>,
 }
@@ -97,8 +98,9 @@ pub(in crate::v1) struct LastReload {
 
 impl EventLog {
     /// Follows `engine`, at once if a runtime is there, and else from the first client on.
-    pub(crate) fn of(engine: &Engine) -> Arc<EventLog> {
-        let log = Arc::new(EventLog { engine: engine.clone(), state: Mutex::default() });
+    pub(crate) fn of(engine: &Engine, trail: Option<PathBuf>) -> Arc<EventLog> {
+        let (engine, state, reading) = (engine.clone(), Mutex::default(), Turn::default());
+        let log = Arc::new(EventLog { engine, trail, state, reading });
         if Handle::try_current().is_ok() {
             // If the engine has ended, the first client is told.
             let _ = log.follow();
@@ -119,21 +121,51 @@ impl EventLog {
     }
 
     /// Returns the kept events after the one with this number, and the receiver of all later ones.
-    pub(super) fn after(self: &Arc<Self>, number: Option<u64>) -> Result<(Vec<Arc<Told>>, Live), Problem> {
+    pub(super) async fn after(self: &Arc<Self>, number: Option<u64>) -> Result<(Vec<Arc<Told>>, Live), Problem> {
         self.follow()?;
+        self.look_back(number.unwrap_or(u64::MAX)).await;
         let state = self.state.lock().map_err(|_| unavailable())?;
         let Following::Events(recent) = &*state else { return Err(unavailable()) };
         Ok((recent.after(number)?, recent.clients.subscribe()))
     }
 
     /// Returns the kept events before the one with this number.
-    pub(super) fn recent(self: &Arc<Self>, before: Option<u64>) -> Result<Kept, Problem> {
+    pub(super) async fn recent(self: &Arc<Self>, before: Option<u64>) -> Result<Kept, Problem> {
         self.follow()?;
+        self.look_back(0).await;
         let state = self.state.lock().map_err(|_| unavailable())?;
         let Following::Events(recent) = &*state else { return Err(unavailable()) };
         let is_wanted = |told: &&Arc<Told>| before.is_none_or(|before| told.sequence < before);
         let events = recent.kept.iter().filter(is_wanted).cloned().collect();
         Ok(Kept { events, last: recent.last, since: recent.since })
+    }
+
+    /// Adds the events from before the log began, if the ones after `number` are wanted and there is room for more.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the log as it is.
+    async fn look_back(&self, number: u64) {
+        let Some(trail) = &self.trail else { return };
+        let _turn = self.reading.lock().await;
+        let Some((before, room)) = self.wanted_before(number) else { return };
+        let (last, trail) = (before.last, trail.clone());
+        let read = tokio::task::spawn_blocking(move || before.read(&trail, room)).await;
+        // A trail that cannot be read is reported where it is asked for, and is not read again here.
+        let stored = read.map(Result::unwrap_or_default).unwrap_or_default();
+        let Ok(mut state) = self.state.lock() else { return };
+        if let Following::Events(recent) = &mut *state {
+            recent.put_before(last, stored);
+        }
+    }
+
+    fn wanted_before(&self, number: u64) -> Option<(Before, usize)> {
+        let state = self.state.lock().ok()?;
+        let Following::Events(recent) = &*state else { return None };
+        let (last, owners) = recent.begin.as_ref()?;
+        let room = KEPT.saturating_sub(recent.kept.len());
+        let is_wanted = number < *last && *last == recent.before && room > 0;
+        is_wanted.then(|| (Before { engine: self.engine.clone(), last: *last, owners: owners.clone() }, room))
     }
 
     /// Returns the last change of the policy file, if there was one since the log began.
@@ -201,8 +233,9 @@ impl Recent {
             if owners == self::owners(engine)? {
                 let (clients, _) = broadcast::channel(LAG);
                 let (kept, since) = (VecDeque::new(), engine.now()?);
-                let recent = Recent { before: last, last, kept, since, length: 0, clients, owners, reload: None };
-                return Ok((recent, events));
+                let begin = Some((last, owners.clone()));
+                let (before, length, reload) = (last, 0, None);
+                return Ok((Recent { before, last, kept, since, length, clients, owners, begin, reload }, events));
             }
         }
     }
@@ -216,7 +249,7 @@ impl Recent {
             let (widened, narrowed) = (widened.clone(), narrowed.clone());
             self.reload = Some(Arc::new(LastReload { at: recorded.at, gained, lost, widened, narrowed }));
         }
-        let told = Arc::new(self.told(engine, recorded));
+        let told = Arc::new(Told::of(engine, recorded, |agent| self.owners.get(agent).cloned()));
         if let Event::AgentRetired { agent } = &recorded.event {
             self.owners.remove(agent);
         }
@@ -236,15 +269,22 @@ impl Recent {
         let _ = self.clients.send(told);
     }
 
-    fn told(&self, engine: &Engine, recorded: &Recorded) -> Told {
-        let envelope = engine.envelope(recorded);
-        // The text of a refusal may tell that an agent of another owner exists.
-        let ids = if let Event::Refused { .. } = recorded.event { Ids::default() } else { envelope.ids.clone() };
-        let (agent, owner) = (ids.agent_id, ids.owner_id);
-        let owner = owner.or_else(|| agent.as_ref().and_then(|agent| self.owners.get(agent).cloned()));
-        // An envelope has only names and texts, so this does not fail.
-        let text = serde_json::to_string(&envelope).unwrap_or_default();
-        Told { sequence: recorded.sequence, owner, agent, at: recorded.at, text }
+    /// Puts the stored events up to the one with the number `last` before the kept ones.
+    fn put_before(&mut self, last: u64, stored: VecDeque<Told>) {
+        // Meanwhile the log may have begun anew, or may have become full.
+        if self.before != last || self.begin.take_if(|(begin, _)| *begin == last).is_none() {
+            return;
+        }
+        for told in stored.into_iter().rev() {
+            self.length = self.length.saturating_add(told.text.len());
+            if self.kept.len() == KEPT || self.length > LONGEST {
+                self.length = self.length.saturating_sub(told.text.len());
+                return;
+            }
+            self.before = told.sequence.saturating_sub(1);
+            self.since = told.at;
+            self.kept.push_front(Arc::new(told));
+        }
     }
 
     fn after(&self, number: Option<u64>) -> Result<Vec<Arc<Told>>, Problem> {

@@ -5,6 +5,7 @@ mod recent;
 mod seen;
 mod socket;
 mod sse;
+mod stored;
 mod stream;
 
 use std::sync::Arc;

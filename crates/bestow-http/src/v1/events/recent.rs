@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{
-    log::{Kept, Told},
-    seen::Seen,
-};
+use super::{log::Kept, seen::Seen, stored::Told};
 use crate::{
     identity::Entrance,
     problem::Problem,
@@ -61,7 +58,7 @@ pub(super) async fn recent(
     Asked(Wanted { limit, before }): Asked<Wanted>,
 ) -> Result<Json<RecentEvents>, Problem> {
     let seen = Seen::by(sender.caller())?;
-    let Kept { mut events, last, since } = entrance.events().recent(before)?;
+    let Kept { mut events, last, since } = entrance.events().recent(before).await?;
     events.retain(|told| seen.may_see(told, entrance.engine()));
     let wanted = limit.unwrap_or(USUAL).min(MOST);
     let first = events.len().saturating_sub(wanted);

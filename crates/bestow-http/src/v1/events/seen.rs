@@ -2,7 +2,7 @@
 
 use bestow::{AgentId, Engine, user::OwnerId};
 
-use super::log::Told;
+use super::stored::Told;
 use crate::{credentials::Role, identity::Caller, problem::Problem};
 
 /// The events that a sender may see.

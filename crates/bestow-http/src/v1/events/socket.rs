@@ -41,7 +41,7 @@ pub(super) async fn open(
         None => entrance.caller_of_socket(&headers, place.as_deref())?,
     };
     let own = entrance.place_for_socket(&caller)?;
-    let stream = Stream::open(&entrance, caller.clone(), after.number(&headers)?)?;
+    let stream = Stream::open(&entrance, caller.clone(), after.number(&headers)?).await?;
     Ok(upgrade.on_upgrade(async move |socket| {
         let _ = serve(Socket::new(entrance, caller, socket, (own, place)), stream).await;
     }))

@@ -37,7 +37,7 @@ pub(super) async fn events(
 ) -> Result<Response, Problem> {
     let caller = entrance.caller_with_ticket(&headers, after.ticket.as_deref(), place.as_deref())?;
     let place = entrance.place_for_socket(&caller)?;
-    let stream = Stream::open(&entrance, caller, after.number(&headers)?)?;
+    let stream = Stream::open(&entrance, caller, after.number(&headers)?).await?;
     let sent = stream::unfold(Some((stream, place)), async |open| {
         let (mut stream, place) = open?;
         let (event, is_open) = match time::timeout(QUIET, stream.next()).await {

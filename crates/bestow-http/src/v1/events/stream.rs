@@ -7,10 +7,7 @@ use serde::Deserialize;
 use tokio::sync::broadcast;
 use utoipa::IntoParams;
 
-use super::{
-    log::{Live, Told},
-    seen::Seen,
-};
+use super::{log::Live, seen::Seen, stored::Told};
 use crate::{
     identity::{Caller, Entrance},
     problem::Problem,
@@ -63,9 +60,9 @@ pub(super) enum End {
 
 impl Stream {
     /// Opens the stream of a caller, after the event with this number.
-    pub(super) fn open(entrance: &Arc<Entrance>, caller: Caller, after: Option<u64>) -> Result<Stream, Problem> {
+    pub(super) async fn open(entrance: &Arc<Entrance>, caller: Caller, after: Option<u64>) -> Result<Stream, Problem> {
         let seen = Seen::by(&caller)?;
-        let (before, live) = entrance.events().after(after)?;
+        let (before, live) = entrance.events().after(after).await?;
         Ok(Stream { entrance: Arc::clone(entrance), caller, seen, before: before.into_iter(), live })
     }
 

@@ -69,7 +69,7 @@ pub(super) async fn revoke(
             let held = GrantOrDecisionId::Grant(id);
             let revocation = entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??;
             let also_ended = revocation.also_ended().iter().map(|grant| GrantView::of(grant)).collect();
-            entrance.revocations().remember(held, revocation);
+            entrance.revocations().remember(&caller.credential().id, held, revocation);
             also_ended
         }
     };
@@ -124,14 +124,15 @@ pub(in crate::v1) async fn undo_held(
     held: GrantOrDecisionId,
 ) -> Result<Vec<GrantId>, Problem> {
     let too_late = || Problem::not_found("there is no revocation to undo: it was undone, or is older than 10 seconds");
-    let remembered = entrance.revocations().take(held).ok_or_else(too_late)?;
+    let own = &caller.credential().id;
+    let remembered = entrance.revocations().take(own, held).ok_or_else(too_late)?;
     let undoing = async move {
         let undone = admin.undo(&remembered.revocation, by).await;
         (remembered, undone)
     };
     let (remembered, undone) = entrance.work(&caller, undoing).await?;
     if undone.is_err() {
-        entrance.revocations().put_back(remembered);
+        entrance.revocations().put_back(own, remembered);
     }
     Ok(undone?)
 }
