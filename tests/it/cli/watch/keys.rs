@@ -364,6 +364,7 @@ async fn a_command_is_changed_and_judged_before_it_is_allowed() {
     assert_eq!(&*how.updated_input.as_ref().unwrap().resource, "make docs");
 
     let ticket = asks_to(&bob, Action::command("make once")).await;
+    terminal.shows(&format!("> {}", ticket.code()));
     terminal.shows(READY);
     terminal.press("e");
     terminal.shows("The command to allow instead: make once");
