@@ -98,13 +98,18 @@ pub(crate) struct Scope {
 /// The limit of directories in which the shell may have stayed.
 const MAX_STAYED: usize = 16;
 
-/// Adds the missing directories. Returns false and adds none if there are too many of them, or if one is too long.
+/// Adds the missing directories, up to the limit. Returns false if some are left out.
 fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
-    let new = |one: &&SmolStr| !all.contains(*one);
-    let added: Vec<SmolStr> = more.iter().filter(new).cloned().collect();
-    let fits = all.len() + added.len() <= MAX_STAYED && added.iter().all(|one| one.len() < 4_096);
-    if fits && !added.is_empty() {
-        Rc::make_mut(all).extend(added);
+    let mut fits = true;
+    for one in more {
+        if all.contains(one) {
+            continue;
+        }
+        if all.len() < MAX_STAYED && one.len() < 4_096 {
+            Rc::make_mut(all).push(one.clone());
+        } else {
+            fits = false;
+        }
     }
     fits
 }
@@ -222,8 +227,8 @@ impl Scope {
             self.positional = Positional::unknown();
         }
         self.places.join(&other.places);
-        self.stay_in(&other.stayed);
-        self.stay_before(&other.entering);
+        let fits = add_all(&mut self.stayed, &other.stayed) & add_all(&mut self.entering, &other.entering);
+        self.lose_place_unless(fits);
         self.join_functions(other);
     }
 
@@ -235,19 +240,13 @@ impl Scope {
     /// Ends the current statement. Later commands run even if a `cd` has failed.
     pub(crate) fn settle(&mut self) {
         let entering = std::mem::take(&mut self.entering);
-        self.stay_in(&entering);
+        let fits = add_all(&mut self.stayed, &entering);
+        self.lose_place_unless(fits);
     }
 
-    /// Adds directories in which the shell still is if a `cd` has failed. Too many of them are any directory.
-    fn stay_in(&mut self, further: &[SmolStr]) {
-        if !add_all(&mut self.stayed, further) {
-            self.places.join(&Places::somewhere());
-        }
-    }
-
-    /// Adds directories before a `cd` of the current statement. Too many of them are any directory.
-    fn stay_before(&mut self, further: &[SmolStr]) {
-        if !add_all(&mut self.entering, further) {
+    /// Counts the shell as being in any directory, unless all places that it may have left are remembered.
+    fn lose_place_unless(&mut self, fits: bool) {
+        if !fits {
             self.places.join(&Places::somewhere());
         }
     }
@@ -343,8 +342,8 @@ impl Scope {
             Place::Start => Place::At(target.into()),
             Place::At(_) | Place::Somewhere => Place::Somewhere,
         });
-        self.stay_in(&further);
-        self.stay_before(&before);
+        let fits = add_all(&mut self.stayed, &further) & add_all(&mut self.entering, &before);
+        self.lose_place_unless(fits);
     }
 
     /// Returns the directories in which a command runs here, for rules that are bound to directories.
