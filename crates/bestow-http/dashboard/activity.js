@@ -208,7 +208,8 @@ export function view({ parameters }) {
 }
 
 /** @param {Told} told */
-function row({ event, outcome, pieces }) {
+function row(told) {
+  const { event, outcome } = told;
   const at = new Date(event.timestamp);
   const day = isToday(at) ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const tone = OUTCOMES[outcome] ?? "";
@@ -217,7 +218,7 @@ function row({ event, outcome, pieces }) {
     { role: "option" },
     h("time.event-time", { datetime: event.timestamp }, day, day && " ", clock(at)),
     h("span", { class: `event-dot ${tone}`, "aria-hidden": "true" }),
-    h("span.clip", event.agentId && [h("strong", agent(event.agentId)), " "], sentence(pieces)),
+    h("span.clip", sentence(told, (id) => h("strong", agent(id)))),
     outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone),
   );
 }
@@ -231,10 +232,10 @@ function filters(changed) {
     value: chosen.text,
   });
   const agents = h("select.input.slim", { "aria-label": "Agent" });
-  const group = choice("Kind", "Kind", Object.entries(GROUPS), chosen.group);
+  const group = choice("Kind", "Any kind", Object.entries(GROUPS), chosen.group);
   const outcome = choice(
     "Outcome",
-    "Outcome",
+    "Any outcome",
     Object.keys(OUTCOMES).map((name) => [name, name === "unanswered" ? "no answer" : name]),
     chosen.outcome,
   );
@@ -265,7 +266,7 @@ function filters(changed) {
       offered = ids;
       replace(
         agents,
-        option("", "Agent", chosen.agent),
+        option("", "Any agent", chosen.agent),
         [...ids].sort().map((id) => option(id, plain(id, 60), chosen.agent)),
       );
     },

@@ -25,7 +25,7 @@ import {
   scopeBadge,
   WIDE_MODES,
 } from "./say.js";
-import { foreign, plain } from "./text.js";
+import { foreign, isSame, plain } from "./text.js";
 import { ago } from "./time.js";
 
 /** @import { AgentView, ChainLink, Grant, PermissionState, SavedDecision } from "./shapes.js" */
@@ -108,8 +108,8 @@ function about(view, state, { tree }) {
     ),
     h(
       "dl.facts",
-      fact("Id", agent(view.id)),
-      fact("Owner", foreign(view.ownerId, { max: 60 })),
+      view.name !== undefined && !isSame(view.name, view.id) && fact("Id", agent(view.id)),
+      fact("Owner", agent(view.ownerId)),
       trail.length > 0 && fact("Created by", trail),
       fact("Mode", [...modeChoice(view), state.modesAbove.map(modeAbove)]),
       fact("Run", h("code", plain(view.runId ?? state.run, 80))),
@@ -124,7 +124,7 @@ function about(view, state, { tree }) {
  * @param {PermissionState["modesAbove"][number]} above
  */
 function modeAbove({ agent: id, mode }) {
-  return h("div.small", "the mode of ", agent(id), ` binds it too: ${mode}`);
+  return h("div.small.muted", "limited by the mode of ", agent(id), `: ${mode}`);
 }
 
 /** @param {AgentView} view */
@@ -162,11 +162,7 @@ function isWanted(id, mode) {
   return confirm({ title: `Let it work in the mode ${mode}?`, body, action: "Set the mode", danger: true });
 }
 
-/**
- * Returns the list of what an agent holds. Its rows stay the same elements while they say the same.
- *
- *
- */
+/** Returns the list of what an agent holds. Its rows stay the same elements while they say the same. */
 function heldList() {
   const search = h("input.input.slim", {
     type: "search",
@@ -196,7 +192,7 @@ function heldList() {
       (row, place) => rows.children[place] === row || rows.insertBefore(row, rows.children[place] ?? null),
     );
     search.hidden = grants.length < MANY;
-    replace(title, `Holds ${count(grants.length, "permission")} now`);
+    replace(title, grants.length > 0 ? `Holds ${count(grants.length, "permission")} now` : "Permissions");
     rows.hidden = shown.length === 0;
     none.hidden = shown.length > 0;
     replace(none, grants.length > 0 ? "No permission fits." : "It holds nothing.");
@@ -253,7 +249,7 @@ async function explain(grant, place) {
       place,
       single,
       chain.length > 0 && [
-        h("p.small.muted", "It would hold this without this grant, too:"),
+        h("p.small.muted", "It holds this in another way, too:"),
         chainPicture(chain, actions),
       ],
     );
@@ -370,7 +366,7 @@ function stateDetails(state) {
     h(
       "details",
       h("summary", count(state.protected.length, "protected path")),
-      h("p.small.muted", "No grant covers them."),
+      h("p.small.muted", "No permission covers them."),
       h(
         "ul.paths",
         state.protected.map((text) => h("li", foreign(text, { kind: "path" }))),

@@ -9,7 +9,7 @@ import { icon } from "./icon.js";
 import { keys } from "./keys.js";
 import { agent as idOf, badge, count, empty, failure, loading, nameOf, WIDE_MODES } from "./say.js";
 import { split } from "./split.js";
-import { foreign, isSame } from "./text.js";
+import { isSame } from "./text.js";
 import { AgentTree } from "./tree.js";
 import { virtualList } from "./virtual.js";
 
@@ -33,7 +33,7 @@ export function view({ parameters }) {
   const page = split({ title: "Agents", back: () => choose(null) });
   const search = h("input.input", {
     type: "search",
-    placeholder: "Search agents, or @network for its holders",
+    placeholder: "Search by name or @permission",
     "aria-label": "Search agents by name, kind or mode, or by a permission that begins with @",
     value: query,
   });
@@ -67,6 +67,8 @@ export function view({ parameters }) {
     const rows = tree.rows(test);
     list.set(rows);
     const found = rows.filter((row) => row.kind === "agent" && row.isMatch).length;
+    // The row of the only owner has the number of all agents.
+    summary.hidden = test === null && rows.filter((row) => row.kind === "owner").length === 1;
     replace(summary, test ? `${count(found, "agent")} of ${tree.size.toLocaleString()}` : count(tree.size, "agent"));
     page.setEmpty(rows.length === 0 ? (test ? "No agent fits." : "There are no agents yet.") : null);
   }
@@ -196,7 +198,7 @@ function ownerRow({ owner, count: number }) {
   return h(
     "div.owner-row",
     { role: "treeitem", "aria-level": "1", "aria-disabled": "true" },
-    h("span.clip", foreign(owner, { max: 60 })),
+    h("span.clip", idOf(owner)),
     h("span.muted", count(number, "agent")),
   );
 }

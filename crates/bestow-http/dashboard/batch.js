@@ -10,8 +10,12 @@ const SLACK = 8;
 /** The place that the bar of the batch takes at the bottom. */
 const BAR = 64;
 
-/** Returns the bar that answers the selected requests. @param {{ cards: () => Card[], ended: () => void }} inbox */
-export function batchBar({ cards, ended }) {
+/**
+ * Returns the bar that answers the selected requests. It is there as long as requests are selected.
+ *
+ * @param {{ cards: () => Card[], isOn: () => boolean, ended: () => void }} inbox
+ */
+export function batchBar({ cards, isOn, ended }) {
   const label = h("span", { role: "status" });
   const allow = h("button.button.allow.small", "Allow once");
   const deny = h("button.button.small", "Deny");
@@ -29,11 +33,13 @@ export function batchBar({ cards, ended }) {
   const show = () => {
     const all = picked();
     const seen = all.filter(isOnScreen);
-    element.hidden = all.length === 0;
+    element.hidden = !isOn();
     const away = all.length - seen.length;
-    replace(label, `${seen.length} selected${away > 0 ? `, and ${away} not on the screen` : ""}`);
-    replace(allow, `Allow ${seen.length} once `, key("a"));
-    replace(deny, `Deny ${seen.length} `, key("d"));
+    const number = seen.length > 0 ? `${seen.length} ` : "";
+    const selected = `${seen.length} selected${away > 0 ? `, and ${away} not on the screen` : ""}`;
+    replace(label, all.length > 0 ? selected : "Select requests");
+    replace(allow, `Allow ${number}once `, key("a"));
+    replace(deny, `Deny ${number}`, key("d"));
     allow.disabled = deny.disabled = seen.length === 0;
   };
   const answer = async (/** @type {"allow" | "deny"} */ decision) => {

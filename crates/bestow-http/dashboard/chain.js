@@ -89,7 +89,7 @@ function about(grant, isReplaced) {
     "div.chain-text",
     h("div.row", h("span.muted", verb), permission(grant.permission), scopeBadge(grant)),
     grant.reason && h("div.small", "“", foreign(grant.reason, { max: 200 }), "”"),
-    h("div.small.muted", ago(grant.since), ", as ", grant.id),
+    h("div.small.muted", ago(grant.since), " · permission ", grant.id),
     isReplaced && h("div.small.bad-text", "Another object is at this path now, so this gives nothing."),
   );
 }

@@ -14,7 +14,7 @@ const HEIGHT = 72;
 /** The kinds of a bar from its bottom to its top. */
 const KINDS = /** @type {const} */ (["granted", "part", "denied", "unanswered", "waiting"]);
 const NAMES = {
-  granted: "granted",
+  granted: "allowed",
   part: "in part",
   denied: "denied",
   unanswered: "no answer",
@@ -99,7 +99,7 @@ export function chart(questions, from, to, since) {
   });
   const total = count(questions.length, "request");
   const unknown = Math.min(WIDTH, Math.max(0, ((since - from) / (to - from)) * WIDTH));
-  const known = unknown > 0 ? `, known since ${moment(new Date(since))}` : "";
+  const known = unknown > 0 ? `, no records before ${moment(new Date(since))}` : "";
   const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}${known}`;
   const picture = svg(
     "svg.chart",
@@ -111,6 +111,7 @@ export function chart(questions, from, to, since) {
   return h(
     "figure.chart-box",
     picture,
+    questions.length > 0 && h("span.chart-most", { "aria-hidden": "true" }, most),
     h("figcaption.small.muted", h("span", `${duration(to - from)} ago${known}`), legend(), h("span", "now")),
   );
 }
@@ -138,12 +139,12 @@ export function numbers(questions) {
     number(String(questions.length), questions.length === 1 ? "request" : "requests"),
     number(answered.length === 0 ? "–" : `${Math.round((approved / answered.length) * 100)} %`, approvedWords(parts)),
     number(at(0.5), "usual time to answer"),
-    number(at(0.9), "slowest tenth, at least"),
+    number(at(0.9), "or longer for 1 in 10"),
   );
 }
 
 /** @param {number} parts The approvals of a part of a request. */
-const approvedWords = (parts) => (parts === 0 ? "approved by people" : `approved by people, ${parts} in part`);
+const approvedWords = (parts) => (parts === 0 ? "allowed by people" : `allowed by people, ${parts} in part`);
 
 /** @param {string} value @param {string} name */
 function number(value, name) {

@@ -100,6 +100,6 @@ function leftOut(number = 0) {
 }
 
 /** Returns a reason as a sentence, without the name of the tier, which is shown beside it. @param {string} reason */
-function withoutTier(reason) {
+export function withoutTier(reason) {
   return reason.replace(/^(Safe|Dangerous|Destructive) (command|tool): /, "").replace(/^(`[^`]+`): it /, "$1 ");
 }

@@ -1,6 +1,7 @@
 /** One event in full: what was decided, why, and what belongs to it. */
 
 import { api, path } from "./api.js";
+import { withoutTier } from "./command.js";
 import { h, object, replace } from "./dom.js";
 import { agent, agentLink, fact, failure, loading, permission, permissionList, tierBadge } from "./say.js";
 import { sentence } from "./sentence.js";
@@ -28,7 +29,8 @@ const SOURCES = {
 };
 
 /** Returns the panel of an event. @param {Told} told @param {Surroundings} surroundings */
-export function eventPanel({ event, pieces }, { all, choose }) {
+export function eventPanel(told, { all, choose }) {
+  const { event } = told;
   const { type, agentId, timestamp, payload } = event;
   const { decision, request, resolution, grant } = /** @type {any} */ (payload);
   const action = (decision ?? request ?? resolution)?.action;
@@ -36,14 +38,14 @@ export function eventPanel({ event, pieces }, { all, choose }) {
     ["Run", event.runId],
     ["Request", event.requestId],
     ["Decision", event.decisionId],
-    ["Grant", event.grantId],
+    ["Permission", event.grantId],
   ];
   return h(
     "div.detail",
     h(
       "div.stack",
       h("p.small.muted", exact(timestamp), " · ", ago(timestamp)),
-      h("h2.event-title", agentId && [agentLink(agentId), " "], sentence(pieces)),
+      h("h2.event-title", sentence(told, agentLink)),
     ),
     action && actionPart(action),
     decision && decisionPart(decision),
@@ -73,7 +75,7 @@ function actionPart({ resource, operation, tier, tierReason }) {
   return h(
     "section.stack",
     h("div.code", foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 })),
-    tier && h("div.small", tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
+    tier && h("div.small", tierBadge(tier), " ", foreign(withoutTier(tierReason ?? ""), { max: 300 })),
   );
 }
 
@@ -151,14 +153,14 @@ function relatedPart(event, all, choose) {
   const rows = related
     .slice(0, MOST)
     .reverse()
-    .map(({ event: other, pieces }) =>
+    .map((other) =>
       h(
         "li",
         h(
           "button.related",
-          { onclick: () => choose(other.sequence) },
-          h("span.muted", clock(new Date(other.timestamp))),
-          h("span.clip", other.agentId && [agent(other.agentId), " "], sentence(pieces)),
+          { onclick: () => choose(other.event.sequence) },
+          h("span.muted", clock(new Date(other.event.timestamp))),
+          h("span.clip", sentence(other, agent)),
         ),
       ),
     );

@@ -80,8 +80,9 @@ export function jumpKeys() {
     const found = places.find(([, { letter }]) => letter === key);
     if (found) go(`#/${found[0]}`);
   };
-  const help = `Go to a view. Then: ${places.map(([, { letter, label }]) => `${letter} ${label}`).join(", ")}`;
-  return { g: { run: () => takeNext(jump, SECOND_KEY), help } };
+  /** @type {[string, string][]} */
+  const then = places.map(([, { letter, label }]) => [letter, label]);
+  return { g: { run: () => takeNext(jump, SECOND_KEY), help: "Go to a view:", then } };
 }
 
 /** @param {string} name @param {{ label: string, strokes: string[] }} place */

@@ -54,9 +54,13 @@ class Inbox {
     this.blocked = blockedLine();
     this.policy = policyLine();
     this.below = h("button.button.below", { hidden: true, onclick: () => this.showNew() });
-    this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
+    this.batch = batchBar({
+      cards: () => [...this.cards.values()],
+      isOn: () => this.isPicking,
+      ended: () => this.setPicking(false),
+    });
     this.several = h(
-      "button.button.quiet.small",
+      "button.button.quiet.small.several",
       { hidden: true, onclick: () => this.setPicking(!this.isPicking) },
       "Select several",
     );
@@ -190,6 +194,7 @@ class Inbox {
     replace(this.count, waiting > 0 && waiting);
     this.several.hidden = waiting < 2 && !this.isPicking;
     this.empty.hidden = this.cards.size > 0 || !requests.isLoaded();
+    this.legend.element.hidden = this.cards.size === 0;
     if (!this.empty.firstChild) {
       replace(
         this.empty,

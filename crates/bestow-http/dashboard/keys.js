@@ -3,7 +3,13 @@
 import { isAsking, message, undoLast } from "./dialog.js";
 import { h } from "./dom.js";
 
-/** @typedef {{ run: (event: KeyboardEvent) => unknown, help: string, repeats?: boolean }} Key */
+/**
+ * @typedef {object} Key
+ * @property {(event: KeyboardEvent) => unknown} run
+ * @property {string} help
+ * @property {boolean} [repeats]
+ * @property {[key: string, help: string][]} [then] The keys that may follow.
+ */
 /** @typedef {{ [key: string]: Key }} KeyMap */
 
 const NAMES = new Map([
@@ -83,18 +89,25 @@ keys({
 
 /** Shows the keys that work now. */
 export function showHelp() {
+  /** @type {Map<string, { names: string[], then: Key["then"] }>} */
   const rows = new Map();
   for (const map of active.toReversed()) {
-    for (const [key, { help }] of Object.entries(map)) {
-      if (help) rows.set(help, [...(rows.get(help) ?? []), NAMES.get(key) ?? key]);
+    // An object has its numbers first. In the list, they are last.
+    const inOrder = Object.entries(map).toSorted(([a], [b]) => Number(/\d/.test(a)) - Number(/\d/.test(b)));
+    for (const [key, { help, then }] of inOrder) {
+      if (help) rows.set(help, { names: [...(rows.get(help)?.names ?? []), NAMES.get(key) ?? key], then });
     }
   }
-  const list = [...rows].flatMap(([help, names]) => [
+  const list = [...rows].flatMap(([help, { names, then = [] }]) => [
     h(
       "dt",
-      names.map((/** @type {string} */ name) => h("kbd", name)),
+      names.map((name) => h("kbd", name)),
     ),
-    h("dd", help),
+    h(
+      "dd",
+      help,
+      then.map(([name, label]) => [" ", h("span.then", h("kbd", name), " ", label)]),
+    ),
   ]);
   void message({ title: "Keys", body: h("dl.keys", list) });
 }

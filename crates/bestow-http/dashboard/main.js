@@ -52,6 +52,7 @@ async function show(session, parts) {
     current?.leave?.();
     current = module.view({ session, parameters: rest.map(decoded) });
     replace(parts.main, current.element);
+    document.documentElement.classList.toggle("steady", current.element.matches(".page"));
     parts.setTitle(current.title);
     // The keys are for the view now, and not for the link that led there.
     if (document.activeElement?.closest(".nav")) parts.main.focus({ preventScroll: true });

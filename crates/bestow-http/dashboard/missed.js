@@ -91,7 +91,7 @@ async function missed({ at, event }) {
   return [
     given > 0 && `${count(given, "permission")} ${given === 1 ? "was" : "were"} given`,
     ended > 0 && `${count(ended, "permission")} ended`,
-    denied > 0 && `${count(denied, "denial")} ${denied === 1 ? "was" : "were"} made`,
+    denied > 0 && `${count(denied, "action or request", "actions or requests")} ${denied === 1 ? "was" : "were"} denied`,
     changedAt >= at && "the policy file changed",
   ].filter((part) => part !== false);
 }
@@ -119,7 +119,7 @@ function summary(gone, parts, close) {
   const text = list ? [`Meanwhile ${list}. `, h("a", { href: "#/activity" }, "See Activity")] : "Nothing was missed.";
   return h(
     "div.notice",
-    h("span", h("strong", `Connected again after ${duration(gone)}. `), text),
+    h("span", h("strong", `Connected again${gone < 1000 ? "" : ` after ${duration(gone)}`}. `), text),
     h("button.button.quiet.small", { onclick: close }, "Close"),
   );
 }

@@ -87,12 +87,12 @@ const set = (name, on) => localStorage.setItem(name, on ? "on" : "off");
 
 /** Returns the button that opens the settings of the notices. */
 export function optionsButton() {
-  const button = h("button.button.quiet.small", { "aria-label": "Notices" });
-  button.addEventListener("click", () => void message({ title: "Notices", body: options() }));
+  const button = h("button.button.quiet.small", { "aria-label": "Notifications" });
+  button.addEventListener("click", () => void message({ title: "Notifications", body: options() }));
   replace(
     button,
     icon("M4.5 12.5V8a4.5 4.5 0 0 1 9 0v4.5l1 1.2h-11z", "M7.5 15.8a1.6 1.6 0 0 0 3 0"),
-    h("span", "Notices"),
+    h("span", "Notifications"),
   );
   return button;
 }

@@ -1,10 +1,11 @@
 /** The view of the policy file: as it is in force, what changed, what could change, and how it decides. */
 
+import { Problem } from "./api.js";
 import { config } from "./config.js";
 import { changePanel } from "./widening.js";
 import { go, h, replace } from "./dom.js";
 import { fileText } from "./file.js";
-import { failure, jump, loading, segmented } from "./say.js";
+import { empty, failure, jump, loading, segmented } from "./say.js";
 import { suggestionList } from "./suggestions.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
@@ -43,10 +44,20 @@ export function view({ parameters }) {
     replace(body, problems(now), about(now), lastChange(now), fileText(now, line, isFirst));
     isFirst = false;
   });
-  config.refresh().catch((why) => isFirst && replace(part === "file" ? body : top, failure(why)));
+  config.refresh().catch((why) => {
+    if (!isFirst) return;
+    const isMissing = why instanceof Problem && why.status === 404;
+    if (part === "file") replace(body, isMissing ? noFile() : failure(why));
+    else if (!isMissing) replace(top, failure(why));
+  });
   if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "" }));
   if (part === "suggestions") replace(body, suggestionList());
   return { element, title: "Policy", leave };
+}
+
+/** Returns the words for a server that follows no policy file. */
+function noFile() {
+  return empty("No policy file", "Here, agents get their permissions from the host program and from people.");
 }
 
 /** @param {Config} config */
@@ -54,7 +65,7 @@ function about({ path }) {
   return h(
     "p.small.muted",
     foreign(path, { kind: "path", max: 160 }),
-    ". To change it, edit the file: the engine notices.",
+    ". To change it, edit the file. The server reads it again by itself.",
   );
 }
 

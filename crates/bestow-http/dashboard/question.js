@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { listed, tierBadge } from "./say.js";
 import { firstRows, foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
-import { agentWords, useWords } from "./words.js";
+import { agentWords, originWords, useWords } from "./words.js";
 
 /** @import { Question, Child } from "./types.js" */
 
@@ -80,12 +80,12 @@ function everyHost({ action, permissions }) {
  */
 export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code, covered) {
   const uses = action?.uses ?? [];
-  const useOf = (/** @type {typeof uses[number]} */ use) => [useWords(use), h("span.muted", ` (${use.origin})`)];
+  const useOf = (/** @type {typeof uses[number]} */ use) => [useWords(use), known(use.origin)];
   const input = () => h("code.code", foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
   return h(
     "dl.card-facts",
-    covered.firstChild && fact("Permissions", covered),
+    covered.firstChild && fact("Covers", covered),
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action)),
     uses.length > 0 && fact("Uses", list(uses.map(useOf), Infinity)),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
@@ -98,6 +98,12 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
     fact("Since", exact(since)),
     fact("Expires", exact(expiresAt)),
   );
+}
+
+/** @param {string} origin */
+function known(origin) {
+  const words = originWords(origin);
+  return words && h("span.muted", ` · ${words}`);
 }
 
 /** @param {string} name @param {Child} shown */

@@ -21,7 +21,7 @@ export const GROUPS = {
   request: "Requests",
   answer: "Answers",
   decision: "Decisions",
-  grant: "Grants",
+  grant: "Permissions",
   agent: "Agents and runs",
   policy: "Policy",
   task: "Tasks",
@@ -142,6 +142,9 @@ function asked(request) {
   ];
 }
 
+/** Returns the sentence of a request that is asked again. @param {Piece[]} pieces @returns {Piece[]} */
+const again = ([first, ...rest]) => [String(first).replace("asks ", "asks again "), ...rest];
+
 /** @param {any} route @returns {Piece[]} */
 function routed(route) {
   if (route?.carrier) return ["has a request that ", its(route.carrier), " shows to its user"];
@@ -160,14 +163,14 @@ export const isInPart = ({ outcome, status = outcome, granted = [], scope } = /*
 function answered(resolution) {
   const { outcome, action: asked, updatedInput: changed, granted, refused, decider, feedback } = resolution;
   const verbs = new Map([
-    ["granted", "was granted "],
+    ["granted", "was allowed "],
     ["denied", "was denied "],
     ["expired", "got no answer about "],
     ["cancelled", "asks no more for "],
     ["unavailable", "could ask nobody about "],
   ]);
   const isPart = isInPart(resolution);
-  const parts = ["was granted ", ...permissions(granted), ", and denied ", ...permissions(refused)];
+  const parts = ["was allowed ", ...permissions(granted), ", and denied ", ...permissions(refused)];
   const what = asked ? action(changed ?? asked) : permissions(outcome === "granted" ? granted : refused);
   return [
     ...(isPart ? parts : [verbs.get(outcome) ?? `${outcome} `, ...what]),
@@ -197,7 +200,7 @@ function judged(decision) {
  */
 const SENTENCES = {
   "permission.requested": ["request", (of) => asked(of.request)],
-  "permission.joined": ["request", (of) => ["asks again, ", ...asked(of.request)]],
+  "permission.joined": ["request", (of) => again(asked(of.request))],
   "permission.routed": ["request", (of) => routed(of.route)],
   "permission.resolved": ["answer", (of) => answered(of.resolution)],
   "permission.evaluated": ["decision", (of) => judged(of.decision)],
@@ -234,7 +237,7 @@ const SENTENCES = {
   ],
   "run.began": ["agent", () => ["begins a run"]],
   "run.ended": ["agent", () => ["ended its run"]],
-  "rules.changed": ["policy", () => ["has other rules"]],
+  "rules.changed": ["policy", () => ["has new rules"]],
   "config.reloaded": [
     "policy",
     (of) => [`The policy file took effect: ${of.gained.length} permissions more, ${of.lost.length} fewer`],
@@ -255,13 +258,13 @@ const SENTENCES = {
   "hook.started": ["other", (of) => ["The hook ", its(of.call.hook, "text"), " is asked"]],
   "hook.completed": ["other", (of) => ["The hook ", its(of.call.hook, "text"), ` answered ${of.verdict ?? "nothing"}`]],
   "hook.failed": ["other", (of) => ["The hook ", its(of.call.hook, "text"), " failed: ", its(of.why, "text")]],
-  "task.added": ["task", () => ["was added or changed"]],
-  "task.removed": ["task", () => ["was removed"]],
+  "task.added": ["task", (of) => ["The task ", its(of.task), " was added or changed"]],
+  "task.removed": ["task", (of) => ["The task ", its(of.task), " was removed"]],
   "task.rejected": ["task", (of) => [its(of.file), " is not a task: ", its(of.why, "text")]],
-  "task.started": ["task", () => ["started"]],
-  "task.finished": ["task", (of) => ["ended: ", its(of.end, "text")]],
-  "task.skipped": ["task", (of) => ["did not run: ", its(of.why, "text")]],
-  "task.gate": ["task", (of) => [of.runs ? "passed its gate" : "was held back by its gate"]],
+  "task.started": ["task", (of) => ["starts the task ", its(of.task)]],
+  "task.finished": ["task", (of) => ["The task ", its(of.task), " ended: ", its(of.end, "text")]],
+  "task.skipped": ["task", (of) => ["The task ", its(of.task), " did not run: ", its(of.why, "text")]],
+  "task.gate": ["task", (of) => [`${of.runs ? "passes" : "does not pass"} the gate of the task `, its(of.task)]],
   "approver.arrived": ["other", () => ["A person who can answer is here"]],
   "approver.left": ["other", () => ["A person who can answer left"]],
   "user.active": ["other", () => ["has an active user"]],
@@ -335,7 +338,18 @@ function outcomeOf(event) {
   return /(failed|rejected)$/.test(type) ? "failed" : "";
 }
 
-/** Returns the pieces of a sentence as nodes. @param {Piece[]} pieces */
-export function sentence(pieces) {
-  return pieces.map((piece) => (typeof piece === "string" ? piece : brief(piece.text, LONGEST, piece.kind)));
+/**
+ * Returns the sentence of an event as nodes. Most sentences go on after the name of the agent. Some are whole, and the
+ * name stands before them.
+ *
+ * @param {Told} told
+ * @param {(id: string) => Node} nameOf
+ */
+export function sentence({ event: { agentId }, pieces }, nameOf) {
+  const [first] = pieces;
+  const isWhole = typeof first === "string" && /^[A-Z]/.test(first);
+  return [
+    agentId !== undefined && [nameOf(agentId), isWhole ? ": " : " "],
+    pieces.map((piece) => (typeof piece === "string" ? piece : brief(piece.text, LONGEST, piece.kind))),
+  ];
 }

@@ -90,7 +90,10 @@ function askForToken(place, failed, opened) {
       "div.stack",
       h("h2", "Open it from a terminal"),
       h("code.code", "bestow dashboard"),
-      h("p.muted.small", "This opens the page with a link that works once. No password is needed."),
+      h(
+        "p.muted.small",
+        "Run it where the server was started. It opens this page with a link that works once. No password is needed.",
+      ),
     ),
     h(
       "details",

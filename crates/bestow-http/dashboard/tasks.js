@@ -47,7 +47,7 @@ export function view() {
 function whoRuns() {
   return h(
     "p.small.muted",
-    "The plan, as the files of the tasks say it. ",
+    "The plan, from the files of the tasks. ",
     h("code", "bestow serve"),
     " runs no task: a program with a scheduler does.",
   );
@@ -58,7 +58,9 @@ function none() {
     "No task is scheduled",
     "A task is a file: ",
     h("code", "tasks/cron/NAME/TASK.md"),
-    " beside agents.toml.",
+    " beside ",
+    h("code", "agents.toml"),
+    ".",
   );
 }
 
@@ -95,7 +97,7 @@ function card(task) {
     isTask &&
       h(
         "dl.facts",
-        fact("Schedule", schedule && [h("code", schedule), timezone && h("span.muted", ` in ${timezone}`)]),
+        fact("Schedule", schedule && [h("code", schedule), timezone && h("span.muted.small", ` in ${timezone}`)]),
         fact("Schedule", beat !== undefined && `with the heartbeat, every ${duration(beat * 1000)}`),
         fact("Runs as", agentId && agentLink(agentId)),
         fact("File", foreign(task.file, { kind: "path", max: 120 })),

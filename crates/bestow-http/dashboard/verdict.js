@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { enablePart } from "./enable.js";
 import { badge, permissionList, placeLink, tierBadge } from "./say.js";
 import { foreign } from "./text.js";
-import { useWords } from "./words.js";
+import { originWords, useWords } from "./words.js";
 
 /** @import { Explanation, StageResult } from "./shapes.js" */
 /** @import { Tone } from "./sentence.js" */
@@ -129,7 +129,7 @@ function lineButton(ref) {
 
 /** @param {Explanation["details"]["uses"]} uses */
 function usesList(uses) {
-  const origin = (/** @type {string} */ from) => from !== "own" && h("span.muted.small", ` · ${from}`);
+  const origin = (/** @type {string} */ from) => originWords(from) && h("span.muted", ` · ${originWords(from)}`);
   return h(
     "ul.uses",
     uses.map((use) => h("li", { class: use.decides ? "decides" : "" }, useWords(use), origin(use.origin))),

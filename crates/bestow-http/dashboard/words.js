@@ -36,7 +36,7 @@ const DOINGS = {
 export function sentence(question) {
   const hasReason = question.reason !== NO_REASON && question.reason.trim() !== "";
   const why = hasReason
-    ? [", with the reason ", h("q.reason", foreign(question.reason, { max: 280 }))]
+    ? [h("span.lead", ", with the reason "), h("q.reason", foreign(question.reason, { max: 280 }))]
     : [h("span.muted", " and gives no reason")];
   return [who(question), " ", ...wish(question), h("span", why)];
 }
@@ -98,6 +98,19 @@ export function useWords({ operation, resource, origin, tree }) {
   return [isGuess ? mayDo : does, " ", object, tree ? " and everything below it" : ""];
 }
 
+/** How the engine knows of a use. @type {Record<string, string>} */
+const ORIGINS = {
+  given: "given by the caller",
+  named: "the action names it",
+  needed: "the program needs it",
+  word: "a guess from a word of the command",
+  input: "a guess from the input of the tool",
+  declared: "the tool declares it",
+};
+
+/** Returns how the engine knows of a use, or null for the action itself. @param {string} origin */
+export const originWords = (origin) => (origin === "own" ? null : (ORIGINS[origin] ?? origin));
+
 /** Returns true if nothing but this command has its form. @param {string} command @param {string} form */
 const isExact = (command, form) => form === `\`${command}\`` || form.startsWith(`\`${command}\` in \``);
 
@@ -108,14 +121,14 @@ export function consequence({ action, onlyLacks }, scope) {
       once: "For one use.",
       session: "Until this run of the agent ends.",
       until: "Until the time that you choose.",
-      always: "Until somebody takes it away.",
+      always: "Until somebody revokes it.",
     }[scope];
   }
   if (scope === "once") return "For this action alone, one time.";
   const lasts = {
     session: "until this run ends",
     until: "until the time that you choose",
-    always: "until somebody takes it away",
+    always: "until somebody revokes it",
   }[scope];
   if (onlyLacks) return `Gives the permission for everything that the agent does, ${lasts}.`;
   if (action.operation !== "command.execute" || scope === "session") return `Also for equal actions, ${lasts}.`;

@@ -20,8 +20,8 @@ async fn an_approval_in_part_says_both_parts() {
         card.shows("Allowed in part (@write:/srv/site) by you").await;
         assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
         page.link("Activity").click().await;
-        page.a("option", "writer was granted @write:/srv/site, and denied @network by ann").is_there().await;
-        page.shows("approved by people, 1 in part").await;
+        page.a("option", "writer was allowed @write:/srv/site, and denied @network by ann").is_there().await;
+        page.shows("allowed by people, 1 in part").await;
         page.shows("100 %").await;
         browser.picture("part").await;
     })
@@ -45,7 +45,7 @@ async fn an_answer_with_a_change_names_the_changed_command() {
         browser.point_away().await;
         page.the("region", "Ended just now").shows("node build.js --one").await;
         page.link("Activity").click().await;
-        let answered = "was granted node build.js --one, changed from node build.js --all by ann";
+        let answered = "was allowed node build.js --one, changed from node build.js --all by ann";
         page.a("option", answered).is_there().await;
     })
     .await;

@@ -385,7 +385,7 @@ async fn a_card_shows_the_unsafe_part_that_always_would_allow() {
         let _command = want(&writer, Action::command("node build.js 2>&1 | tail")).await;
         let browser = stage.dashboard().await;
         browser.page().choice("Always").click().await;
-        browser.page().shows("Also for commands of this form, until somebody takes it away.").await;
+        browser.page().shows("Also for commands of this form, until somebody revokes it.").await;
         browser.page().shows("`node build.js <and any parts that only read>` in `").await;
     })
     .await;

@@ -1,8 +1,23 @@
 //! A person answers requests with the keyboard alone.
 
-use bestow::{Action, Outcome, grant::Scope};
+use std::sync::Arc;
 
-use super::stage::{ask, scene, scene_with, want};
+use bestow::{Action, Outcome, grant::Scope, request::Ticket};
+
+use super::{
+    browser::Browser,
+    stage::{Stage, ask, scene, scene_with, want},
+};
+
+/// Opens the dashboard while `writer` waits for these permissions, one request for each.
+async fn waiting<const N: usize>(stage: &Stage, wanted: [&str; N]) -> ([Ticket; N], Arc<Browser>) {
+    let writer = stage.agent("writer", &[]).await;
+    let mut tickets = Vec::new();
+    for permission in wanted {
+        tickets.push(ask(&writer, permission).await);
+    }
+    (tickets.try_into().unwrap(), stage.dashboard().await)
+}
 
 #[tokio::test]
 async fn every_answer_is_possible_without_a_mouse() {
@@ -69,9 +84,7 @@ async fn the_keys_are_listed_and_go_to_every_view() {
 #[tokio::test]
 async fn a_wrong_letter_after_g_answers_nothing() {
     scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let ticket = ask(&writer, "@network").await;
-        let browser = stage.dashboard().await;
+        let ([ticket], browser) = waiting(stage, ["@network"]).await;
         let card = browser.page().card("writer asks to use the network");
         browser.press(&["j"]).await;
         card.is_ready().await;
@@ -123,10 +136,7 @@ async fn a_key_too_early_answers_nothing() {
 #[tokio::test]
 async fn two_quick_keys_answer_one_request() {
     scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let first = ask(&writer, "@write:/srv/first").await;
-        let second = ask(&writer, "@write:/srv/second").await;
-        let browser = stage.dashboard().await;
+        let ([first, second], browser) = waiting(stage, ["@write:/srv/first", "@write:/srv/second"]).await;
         let page = browser.page();
         page.card("/srv/second").is_ready().await;
         browser.press(&["j"]).await;
@@ -148,10 +158,7 @@ async fn two_quick_keys_answer_one_request() {
 #[tokio::test]
 async fn while_several_are_selected_the_keys_are_those_of_the_bar() {
     scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let first = ask(&writer, "@write:/srv/first").await;
-        let second = ask(&writer, "@write:/srv/second").await;
-        let browser = stage.dashboard().await;
+        let ([first, second], browser) = waiting(stage, ["@write:/srv/first", "@write:/srv/second"]).await;
         let page = browser.page();
         let card = |place: &str| page.card(&format!("writer asks to write /srv/{place}"));
         card("second").is_ready().await;
@@ -176,10 +183,7 @@ async fn while_several_are_selected_the_keys_are_those_of_the_bar() {
 #[tokio::test]
 async fn escape_ends_the_selection_of_several_at_once() {
     scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let first = ask(&writer, "@write:/srv/first").await;
-        let _second = ask(&writer, "@write:/srv/second").await;
-        let browser = stage.dashboard().await;
+        let ([first, _second], browser) = waiting(stage, ["@write:/srv/first", "@write:/srv/second"]).await;
         let page = browser.page();
         let card = |place: &str| page.card(&format!("writer asks to write /srv/{place}"));
         page.button("Select several").click().await;
@@ -200,23 +204,19 @@ async fn a_key_answers_nothing_that_is_off_the_screen() {
     scene_with(
         |settings| settings.max_pending = 100,
         async |stage| {
-            let writer = stage.agent("writer", &[]).await;
-            let first = ask(&writer, "@write:/srv/first").await;
-            let mut others = Vec::new();
-            for place in 'a'..='z' {
-                others.push(ask(&writer, &format!("@write:/srv/{place}")).await);
-            }
-            let browser = stage.dashboard().await;
+            let wanted: [String; 27] = std::array::from_fn(|place| format!("@write:/srv/{place:02}"));
+            let ([first, others @ ..], browser) = waiting(stage, wanted.each_ref().map(String::as_str)).await;
             let page = browser.page();
+            let card = page.card("/srv/00");
             page.link("Inbox 27 waiting").is_there().await;
             browser.press(&["j"]).await;
-            page.card("/srv/first").is("focused", true).await;
-            page.card("/srv/first").is_ready().await;
+            card.is("focused", true).await;
+            card.is_ready().await;
             browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
             browser.press(&["a"]).await;
-            page.card("/srv/first").shows("This request was not on the screen.").await;
+            card.shows("This request was not on the screen.").await;
             assert!(first.poll().is_none());
-            page.card("/srv/first").answers_to("a").await;
+            card.answers_to("a").await;
             assert_eq!(first.resolution().await.outcome, Outcome::Granted);
             assert!(others.iter().all(|other| other.poll().is_none()));
         },
@@ -228,9 +228,7 @@ async fn a_key_answers_nothing_that_is_off_the_screen() {
 #[tokio::test]
 async fn after_a_click_in_the_menu_enter_opens_the_current_request() {
     scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let _ticket = ask(&writer, "@network").await;
-        let browser = stage.dashboard().await;
+        let (_tickets, browser) = waiting(stage, ["@network"]).await;
         let page = browser.page();
         let card = page.card("writer asks to use the network");
         page.link("Agents").click().await;
@@ -248,9 +246,7 @@ async fn after_a_click_in_the_menu_enter_opens_the_current_request() {
 #[tokio::test]
 async fn the_key_4_allows_always() {
     scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let ticket = ask(&writer, "@network").await;
-        let browser = stage.dashboard().await;
+        let ([ticket], browser) = waiting(stage, ["@network"]).await;
         let card = browser.page().card("writer asks to use the network");
         browser.press(&["j"]).await;
         card.is_ready().await;

@@ -47,8 +47,8 @@ async fn nothing_is_shown_and_nothing_sounds_until_the_person_wants_it() {
         page.card("/srv/first").is_there().await;
         assert_eq!(heard(&browser).await, json!([]));
 
-        page.button("Notices").click().await;
-        let dialog = page.dialog("Notices");
+        page.button("Notifications").click().await;
+        let dialog = page.dialog("Notifications");
         dialog.checkbox("Play a short sound").is("checked", false).await;
         dialog.checkbox("Show a notification").is("checked", false).await;
         dialog.checkbox("Show a notification").click().await;
@@ -81,8 +81,8 @@ async fn a_browser_that_cannot_show_a_notification_shows_the_request() {
         let _first = ask(&writer, "@write:/srv/first").await;
         page.card("/srv/first").is_there().await;
         page.link("Inbox 1 waiting").is_there().await;
-        page.button("Notices").click().await;
-        let dialog = page.dialog("Notices");
+        page.button("Notifications").click().await;
+        let dialog = page.dialog("Notifications");
         dialog.checkbox("Show a notification").is("checked", true).await;
         dialog.checkbox("Show a notification").click().await;
         dialog.checkbox("Show a notification").click().await;

@@ -129,10 +129,10 @@ async fn what_opens_above_a_view_is_accessible_too() {
         page.dialog("Keys").is_there().await;
         check("keys").await;
         browser.press(&["Escape"]).await;
-        page.button("Notices").click().await;
-        page.dialog("Notices").is_there().await;
-        check("notices").await;
-        page.dialog("Notices").button("Close").click().await;
+        page.button("Notifications").click().await;
+        page.dialog("Notifications").is_there().await;
+        check("notifications").await;
+        page.dialog("Notifications").button("Close").click().await;
         go(&browser, "#/agents/publisher", "permission now").await;
         page.a("DisclosureTriangle", "@write").click().await;
         page.a("button", "Revoke …").is_there_times(2).await;
