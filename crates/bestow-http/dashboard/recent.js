@@ -40,7 +40,8 @@ function row(request) {
   const { question, status, resolution } = request;
   const isApproval = (resolution?.granted.length ?? 0) > 0 || status === "granted";
   const place = h("span");
-  if (isApproval)
+  // What nobody answered gave nothing that could be revoked here.
+  if (isApproval && resolution?.decider.startsWith("by "))
     place.append(h("button.button.quiet.small", { onclick: () => void takeBack(request, place) }, "Revoke"));
   return h(
     "li",
