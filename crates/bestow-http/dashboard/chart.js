@@ -99,7 +99,7 @@ export function chart(questions, from, to, since) {
   });
   const total = count(questions.length, "request");
   const unknown = Math.min(WIDTH, Math.max(0, ((since - from) / (to - from)) * WIDTH));
-  const known = unknown > 0 ? `, no records before ${moment(new Date(since))}` : "";
+  const known = unknown > 0 ? `, records since ${moment(new Date(since))}` : "";
   const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}${known}`;
   const picture = svg(
     "svg.chart",
@@ -112,7 +112,7 @@ export function chart(questions, from, to, since) {
     "figure.chart-box",
     picture,
     questions.length > 0 && h("span.chart-most", { "aria-hidden": "true" }, most),
-    h("figcaption.small.muted", h("span", `${duration(to - from)} ago${known}`), legend(), h("span", "now")),
+    h("figcaption.small.muted", h("span", `${duration(to - from)} ago${known}`), legend(), h("span.chart-now", "now")),
   );
 }
 

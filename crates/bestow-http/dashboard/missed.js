@@ -91,7 +91,8 @@ async function missed({ at, event }) {
   return [
     given > 0 && `${count(given, "permission")} ${given === 1 ? "was" : "were"} given`,
     ended > 0 && `${count(ended, "permission")} ended`,
-    denied > 0 && `${count(denied, "action or request", "actions or requests")} ${denied === 1 ? "was" : "were"} denied`,
+    denied > 0 &&
+      `${count(denied, "action or request", "actions or requests")} ${denied === 1 ? "was" : "were"} denied`,
     changedAt >= at && "the policy file changed",
   ].filter((part) => part !== false);
 }

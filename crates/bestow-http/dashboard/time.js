@@ -14,6 +14,9 @@ export function now() {
   return Date.now();
 }
 
+/** The time for which the hour alone names a time that is still to come, in milliseconds. */
+const NEAR = 20 * 3_600_000;
+
 /** The hours of a day are counted to 24 everywhere on the page. @type {Intl.DateTimeFormatOptions} */
 const HOURS = { hourCycle: "h23" };
 
@@ -38,6 +41,16 @@ export function moment(at) {
   const isThisYear = at.getFullYear() === new Date(now()).getFullYear();
   if (isToday(at)) return at.toLocaleTimeString(undefined, time);
   return at.toLocaleString(undefined, { ...time, ...day, ...(!isThisYear && { year: "numeric" }) });
+}
+
+/**
+ * Returns a time that is still to come, to the minute. It has its day if the hour alone could be of another day.
+ *
+ * @param {Date} at
+ */
+export function coming(at) {
+  const isNear = at.getTime() - now() < NEAR;
+  return isNear ? at.toLocaleTimeString(undefined, { ...HOURS, hour: "2-digit", minute: "2-digit" }) : moment(at);
 }
 
 /** @param {Date} at */

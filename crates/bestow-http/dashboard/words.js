@@ -3,7 +3,7 @@
 import { h, isObject } from "./dom.js";
 import { isInPart } from "./sentence.js";
 import { foreign, isSame, plain } from "./text.js";
-import { moment } from "./time.js";
+import { coming, moment } from "./time.js";
 
 /** @import { Question, ScopeName, Child } from "./types.js" */
 
@@ -146,7 +146,7 @@ export function consequence({ action, onlyLacks }, scope) {
  */
 export function allowLabel(scope, end, part, all) {
   const what = part < all ? `Allow ${part} of ${all}` : "Allow";
-  const until = end ? `until ${moment(end)}` : "until then";
+  const until = end ? `until ${coming(end)}` : "until then";
   return `${what} ${{ once: "once", session: "for this run", until, always: "always" }[scope]}`;
 }
 

@@ -196,8 +196,8 @@ async fn a_reconnect_says_what_was_missed() {
         wire.mend().await;
         page.hides("The connection is lost.").await;
         page.shows("Connected again").await;
-        let told = "Meanwhile 1 request came, 1 request ended, 2 permissions were given, 1 permission ended, 2 actions or \
-                    requests were denied, and the policy file changed. See Activity";
+        let told = "Meanwhile 1 request came, 1 request ended, 2 permissions were given, 1 permission ended, 2 actions \
+                    or requests were denied, and the policy file changed. See Activity";
         page.shows(told).await;
         browser.picture("missed").await;
         page.card("bot asks to write /srv").is_there().await;
