@@ -43,9 +43,6 @@ impl Default for Limits {
 /// The most bytes of the head of a request.
 const LONGEST_HEAD: usize = 64 << 10;
 
-/// The most headers of a request.
-const MOST_HEADERS: usize = 64;
-
 /// The clients that wait in the queue of the system.
 const QUEUE: u32 = 1_024;
 
@@ -197,7 +194,6 @@ async fn connection(
         .timer(timer.clone())
         .header_read_timeout(limits.head)
         .max_buf_size(LONGEST_HEAD)
-        .max_headers(MOST_HEADERS)
         .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(service))
         .with_upgrades();
     let mut served = pin!(served);

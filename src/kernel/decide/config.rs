@@ -248,7 +248,7 @@ impl State {
             let sentences: Vec<_> = match self.agents.get(id) {
                 None => {
                     let command = spec.profile.bot.as_ref().map(|bot| format!("command: {bot}"));
-                    let new = format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode);
+                    let new = format!("new, {} in mode {}", spec.profile.kind, spec.profile.mode);
                     iter::once(new).chain(command).collect()
                 }
                 Some(agent) => {

@@ -77,7 +77,7 @@ fn stricter_settings(now: &Settings, new: &Settings) -> Vec<String> {
 
 fn new_agent(profile: &Profile) -> String {
     let command = profile.bot.as_ref().map(|bot| format!(", with the command {bot}")).unwrap_or_default();
-    format!("new, {} in mode {:?}{command}", profile.kind, profile.mode)
+    format!("new, {} in mode {}{command}", profile.kind, profile.mode)
 }
 
 fn has_left(agent: &Agent, policy: &Policy) -> bool {

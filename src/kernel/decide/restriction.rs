@@ -2,7 +2,10 @@
 //!
 //! Each type is destructured completely. A new setting does not compile until its widening direction is defined here.
 
-use std::sync::Arc;
+use std::{fmt::Debug, sync::Arc};
+
+use serde::Serialize;
+use serde_json::Value;
 
 #[cfg(feature = "journal")]
 use crate::model::{AgentId, Event};
@@ -208,7 +211,7 @@ pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
     let fields = [
         (owner != &new.owner, "owner", owner.to_string(), new.owner.to_string()),
         (kind != &new.kind, "kind", kind.to_string(), new.kind.to_string()),
-        (mode != &new.mode, "mode", format!("{mode:?}"), format!("{:?}", new.mode)),
+        (mode != &new.mode, "mode", mode.to_string(), new.mode.to_string()),
         (working_dir != &new.working_dir, "working_dir", working_dir.to_string(), new.working_dir.to_string()),
         (name != &new.name, "name", now.label().to_string(), new.label().to_string()),
         (parent != &new.parent, "parent", of(now), of(new)),
@@ -246,7 +249,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     } = now;
     macro_rules! field {
         ($name:ident, $key:literal) => {
-            ($name != &new.$name, $key, format!("{:?}", $name), format!("{:?}", new.$name))
+            ($name != &new.$name, $key, in_the_file($name), in_the_file(&new.$name))
         };
     }
     let fields = [
@@ -254,7 +257,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(interaction, "interaction"),
         field!(on_no_user, "on_no_user"),
         field!(default_verdict, "default_verdict"),
-        field!(widening, "confirm_widening"),
+        (widening != &new.widening, "confirm_widening", asks(widening), asks(&new.widening)),
         field!(request_timeout, "request_timeout"),
         field!(denial_memory, "denial_memory"),
         field!(hook_timeout, "hook_timeout"),
@@ -278,6 +281,18 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         .chain(commands.changes(&new.commands))
         .chain(tools.changes(&new.tools))
         .collect()
+}
+
+/// Returns a value as the policy file has it, if it is one word there.
+fn in_the_file<T: Serialize + Debug>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(_) | Err(_) => format!("{value:?}"),
+    }
+}
+
+fn asks(widening: &Widening) -> String {
+    (*widening == Widening::Confirm).to_string()
 }
 
 fn in_words<const N: usize>(fields: [(bool, &'static str, String, String); N]) -> impl Iterator<Item = String> {

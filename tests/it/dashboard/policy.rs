@@ -214,8 +214,8 @@ async fn the_last_change_says_what_it_allows_less_and_more() {
         page.shows("Allows less").await;
         for words in [
             "bot lost @network",
-            "settings: default_verdict from Ask to Deny",
-            "bot: mode from Default to Plan",
+            "settings: default_verdict from ask to deny",
+            "bot: mode from default to plan",
             "bot: deny everything like `curl **`",
             "bot: allow everything like `git status`",
         ] {
