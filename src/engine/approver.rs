@@ -14,6 +14,7 @@ use super::{
     ApproverSession, Error,
     fresh::fresh_run,
     shared::{Shared, granted},
+    surface::Watched,
 };
 
 /// The handle of a person who acts for one owner, with the means they use. It cannot request permissions.
@@ -291,8 +292,23 @@ impl Approver {
     ///
     /// [`Error::Closed`], [`Error::Store`] if the store is broken.
     pub fn attend(&self) -> Result<ApproverSession, Error> {
+        self.session(None)
+    }
+
+    /// Attends as a person who looks at some runs. The returned [`ApproverSession`] shows the requests of the runs that
+    /// it [watches](ApproverSession::watch), and is not woken by others. At first it watches none. The person counts as
+    /// present for every request of the owner.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`], [`Error::Store`] if the store is broken.
+    pub fn attend_runs(&self) -> Result<ApproverSession, Error> {
+        self.session(Some(Watched::default()))
+    }
+
+    fn session(&self, watched: Option<Watched>) -> Result<ApproverSession, Error> {
         let owner = self.person()?.owner;
-        let (generation, receiver) = self.shared.attend(&owner)?;
+        let (generation, receiver) = self.shared.attend(&owner, watched)?;
         Ok(ApproverSession { shared: Arc::downgrade(&self.shared), owner, generation, receiver })
     }
 

@@ -73,9 +73,9 @@ impl Writer {
         }
     }
 
-    fn show_approvers(&self, owner: &OwnerId, what: &Prompt, stuck: &mut StalledChannels) {
-        for open in self.approvers.get(owner).into_iter().flatten().filter(|open| open.filled) {
-            if show(open, what.clone()).is_err() {
+    fn show_approvers(&mut self, owner: &OwnerId, what: &Prompt, stuck: &mut StalledChannels) {
+        for open in self.approvers.get_mut(owner).into_iter().flatten().filter(|open| open.filled) {
+            if open.shows(what) && show(open, what.clone()).is_err() {
                 stuck.approvers.push((owner.clone(), open.generation));
             }
         }

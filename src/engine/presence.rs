@@ -1,19 +1,19 @@
 //! Presence of people: the users of foreground agents, and the approvers of each owner.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use tokio::sync::mpsc;
 
 use crate::{
     kernel::{Command, Waiting},
-    model::{AgentId, OwnerId, Route},
+    model::{AgentId, OwnerId, Request, Route, RunId},
 };
 
 use super::{
     Error,
     agent_slot::AgentSlot,
     shared::{Shared, Writer},
-    surface::{self, Delivery, Open, Prompt, Surface, show},
+    surface::{self, Delivery, Open, Prompt, Surface, Watched, show},
 };
 
 impl Shared {
@@ -61,8 +61,13 @@ impl Shared {
         });
     }
 
-    /// Opens a surface that shows every request that waits for an approval of this owner.
-    pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<Prompt>), Error> {
+    /// Opens a surface that shows every request that waits for an approval of this owner, or those of the runs that are
+    /// watched. At first it watches no run.
+    pub(super) fn attend(
+        &self,
+        owner: &OwnerId,
+        watched: Option<Watched>,
+    ) -> Result<(u64, mpsc::Receiver<Prompt>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
             let done = shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck);
             if let Err(why) = done.at_once() {
@@ -70,12 +75,38 @@ impl Shared {
                 shared.carry_out(writer, Command::ApproverLeft { owner: owner.clone() }, now, stuck);
                 return Err(why);
             }
-            let (open, receiver) = writer.open_surface(|waiting| waiting.request.owner == *owner);
+            let shows_all = watched.is_none();
+            let (mut open, receiver) = writer.open_surface(|waiting| shows_all && waiting.request.owner == *owner);
             let generation = open.generation;
+            // A surface that watches no run yet has nothing to be filled with.
+            (open.filled, open.watched) = (!shows_all, watched);
             writer.approvers.entry(owner.clone()).or_default().push(open);
-            writer.fill_when_seen(Surface::Approver(owner.clone(), generation));
+            if shows_all {
+                writer.fill_when_seen(Surface::Approver(owner.clone(), generation));
+            }
             Ok((generation, receiver))
         })
+    }
+
+    /// Shows a run on a surface from now on. Returns the waiting requests of the run that the surface has not shown.
+    pub(super) fn watch_run(&self, owner: &OwnerId, generation: u64, run: &RunId) -> Result<Vec<Arc<Request>>, Error> {
+        self.locked(|_, writer, _| {
+            let Writer { approvers, queue, .. } = writer;
+            let open = find(approvers, owner, generation).ok_or(Error::Closed)?;
+            let Some(watched) = &mut open.watched else { return Ok(Vec::new()) };
+            let waiting = queue.published().pending.values().map(|waiting| &waiting.request);
+            Ok(watched.add(run, waiting.filter(|request| request.owner == *owner)))
+        })?
+    }
+
+    /// Shows a run on a surface no more.
+    pub(super) fn pass_by(&self, owner: &OwnerId, generation: u64, run: &RunId) {
+        // An engine that has ended shows nothing anyway.
+        let _ = self.locked(|_, writer, _| {
+            if let Some(open) = find(&mut writer.approvers, owner, generation) {
+                open.watched.as_mut().into_iter().for_each(|watched| watched.remove(run));
+            }
+        });
     }
 
     pub(super) fn stop_attending(&self, owner: &OwnerId, generation: u64) {
@@ -97,7 +128,7 @@ impl Writer {
         self.generation += 1;
         let waiting = self.queue.decided().pending.values().filter(|waiting| belongs(waiting)).count();
         let (sender, receiver) = mpsc::channel(waiting + surface::CAPACITY);
-        (Open { generation: self.generation, sender, filled: false }, receiver)
+        (Open { generation: self.generation, sender, filled: false, watched: None }, receiver)
     }
 
     /// Shows the waiting requests on a surface that was just opened.
@@ -109,8 +140,7 @@ impl Writer {
                 (open, waiting.filter(|waiting| is_at(waiting, agent)).collect())
             }
             Surface::Approver(owner, generation) => {
-                let mut open = self.approvers.get_mut(owner).into_iter().flatten();
-                let open = open.find(|open| open.generation == *generation);
+                let open = find(&mut self.approvers, owner, *generation);
                 (open, waiting.filter(|waiting| waiting.request.owner == *owner).collect())
             }
         };
@@ -122,6 +152,10 @@ impl Writer {
             let _ = show(open, Prompt::Ask(Arc::clone(&waiting.request)));
         }
     }
+}
+
+fn find<'o>(approvers: &'o mut HashMap<OwnerId, Vec<Open>>, owner: &OwnerId, generation: u64) -> Option<&'o mut Open> {
+    approvers.get_mut(owner)?.iter_mut().find(|open| open.generation == generation)
 }
 
 fn is_at(waiting: &Waiting, carrier: &AgentId) -> bool {

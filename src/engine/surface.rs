@@ -1,10 +1,10 @@
 //! The surfaces on which people see prompts.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::mpsc;
 
-use crate::model::{AgentId, OwnerId, Request, Resolution};
+use crate::model::{AgentId, OwnerId, Request, RequestId, Resolution, RunId};
 
 use super::Error;
 
@@ -45,6 +45,52 @@ pub(super) struct Open {
     pub(super) sender: mpsc::Sender<Prompt>,
     /// True once the requests that waited when it was opened are on it. No other entry is shown before.
     pub(super) filled: bool,
+    /// The runs that the surface shows; none if it shows all.
+    pub(super) watched: Option<Watched>,
+}
+
+impl Open {
+    /// Returns true if the surface shows this entry. An entry about a run that it does not show wakes nobody.
+    pub(super) fn shows(&mut self, what: &Prompt) -> bool {
+        self.watched.as_mut().is_none_or(|watched| watched.takes(what))
+    }
+}
+
+/// The runs that a surface shows, and the requests that it has shown and that have not ended.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    runs: BTreeSet<RunId>,
+    shown: BTreeSet<RequestId>,
+}
+
+impl Watched {
+    /// Adds a run. Returns those of its waiting requests that are not shown yet. They count as shown from now on.
+    pub(super) fn add<'r>(
+        &mut self,
+        run: &RunId,
+        waiting: impl Iterator<Item = &'r Arc<Request>>,
+    ) -> Vec<Arc<Request>> {
+        if !self.runs.insert(run.clone()) {
+            // Each of them was shown when it came.
+            return Vec::new();
+        }
+        let waiting: Vec<_> = waiting.filter(|request| request.run == *run).cloned().collect();
+        self.shown.extend(waiting.iter().map(|request| request.id));
+        waiting
+    }
+
+    /// Removes a run. Requests that were shown still end on the surface: an entry may be on its way there.
+    pub(super) fn remove(&mut self, run: &RunId) {
+        self.runs.remove(run);
+    }
+
+    fn takes(&mut self, what: &Prompt) -> bool {
+        match what {
+            Prompt::Ask(request) => self.runs.contains(&request.run) && self.shown.insert(request.id),
+            Prompt::Settled(resolution) => self.shown.remove(&resolution.request),
+            Prompt::Said { .. } => true,
+        }
+    }
 }
 
 /// The identifier of one open surface.

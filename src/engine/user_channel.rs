@@ -1,12 +1,15 @@
 //! The presence of people: the streams of prompts that host programs read for them.
 
-use std::{fmt, sync::Weak};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
 
 use tokio::sync::mpsc;
 
-use crate::model::{AgentId, OwnerId};
+use crate::model::{AgentId, OwnerId, Request, RunId};
 
-use super::{shared::Shared, surface::Prompt};
+use super::{Error, shared::Shared, surface::Prompt};
 
 /// The presence of a foreground agent's user, as long as this value lives (a terminal, a chat, a bot over stdio).
 ///
@@ -82,13 +85,35 @@ impl fmt::Debug for ApproverSession {
 
 impl ApproverSession {
     /// Waits for the next entry to show: every pending request of the owner, even if it is also shown elsewhere, and
-    /// how each ends.
+    /// how each ends. A session of [`Approver::attend_runs`](super::Approver::attend_runs) shows those of the runs that
+    /// it watches.
     ///
     /// # Cancellation
     ///
     /// Dropping the future loses no entry.
     pub async fn next(&mut self) -> Option<Prompt> {
         self.receiver.recv().await
+    }
+
+    /// Shows the requests of a run of the owner from now on, and how they end. Returns its requests that wait already:
+    /// [`next`](ApproverSession::next) does not show them again, and no request is missed.
+    ///
+    /// A run that is watched already returns nothing. A session of [`Approver::attend`](super::Approver::attend) watches
+    /// every run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`] if the session has ended.
+    pub fn watch(&self, run: &RunId) -> Result<Vec<Arc<Request>>, Error> {
+        let shared = self.shared.upgrade().ok_or(Error::Closed)?;
+        shared.watch_run(&self.owner, self.generation, run)
+    }
+
+    /// Shows no further request of a run. Requests that were shown, or that are on their way, still end here.
+    pub fn pass_by(&self, run: &RunId) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.pass_by(&self.owner, self.generation, run);
+        }
     }
 
     /// Passes over all entries that were not read. Returns false if the session has ended.

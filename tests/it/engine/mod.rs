@@ -18,3 +18,4 @@ mod routing;
 mod smoke;
 mod subscribers;
 mod tags;
+mod watching;

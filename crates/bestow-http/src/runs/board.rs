@@ -12,23 +12,12 @@ use bestow::{
     user::OwnerId,
 };
 use serde_json::Value;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 
-/// The news by which a client may lag. A client that lags further is cut off.
-const NEWS: usize = 1_024;
+use super::news::{Clients, Inbox, RunNews};
 
 /// The type of the message about the begin of a run.
 pub(super) const BEGIN: &str = "strategy_started";
-
-/// News of a run: its begin, its output and its end.
-#[derive(Debug)]
-pub(super) struct RunNews {
-    pub(super) run: RunId,
-    pub(super) message: Value,
-    /// For the begin of a run, the number of the last event before it. Clients are told the begin before every request
-    /// of the run and before every later change of policy.
-    pub(super) begins_after: Option<u64>,
-}
 
 /// The runs whose bots are going on, the engine that they belong to, and their news.
 #[derive(Debug)]
@@ -37,8 +26,7 @@ pub(super) struct Board {
     /// The sandbox for bots that are confined.
     pub(super) sandbox: Option<Sandbox>,
     running: Mutex<BTreeMap<(OwnerId, RunId), Running>>,
-    /// The news for the clients of each owner. The runs of one owner delay no client of another.
-    news: Mutex<BTreeMap<OwnerId, broadcast::Sender<Arc<RunNews>>>>,
+    clients: Clients,
 }
 
 /// A run that is going on.
@@ -50,24 +38,20 @@ struct Running {
 
 impl Board {
     pub(super) fn new(engine: &Engine, sandbox: Option<Sandbox>) -> Board {
-        Board { engine: engine.clone(), sandbox, running: Mutex::default(), news: Mutex::default() }
+        Board { engine: engine.clone(), sandbox, running: Mutex::default(), clients: Clients::default() }
     }
 
-    /// Returns the receiver of the news of an owner's runs.
-    pub(super) fn news(&self, owner: &OwnerId) -> broadcast::Receiver<Arc<RunNews>> {
-        let mut all = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, clients| clients.receiver_count() > 0);
-        all.entry(owner.clone()).or_insert_with(|| broadcast::channel(NEWS).0).subscribe()
+    /// Returns the news of an owner's runs for one client.
+    pub(super) fn news(&self, owner: &OwnerId) -> Inbox {
+        self.clients.add(owner)
     }
 
     pub(super) fn tell(&self, owner: &OwnerId, run: &RunId, message: Value) {
-        let all = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(clients) = all.get(owner) {
-            // The last client may leave meanwhile.
+        self.clients.tell(owner, || {
             let is_begin = message.get("type").is_some_and(|kind| kind == BEGIN);
             let begins_after = self.engine.last_sequence().ok().filter(|_| is_begin);
-            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message, begins_after }));
-        }
+            RunNews { run: run.clone(), message, begins_after }
+        });
     }
 
     /// Returns the agents of an owner in a run.

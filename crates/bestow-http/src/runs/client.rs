@@ -45,7 +45,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(entrance: &Entrance, approver: Approver, owner: OwnerId) -> Result<Client, Problem> {
         let (engine, runs) = (entrance.engine(), entrance.runs());
-        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, &runs);
+        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend_runs()?, &runs);
         let orders = Arc::new(Mutex::new(ApproverClient::new(engine, approver.clone())));
         let (subscribed, shown) = (BTreeSet::new(), BTreeMap::new());
         Ok(Client { approver, owner, orders, runs, outgoing, subscribed, shown })
@@ -113,6 +113,7 @@ impl Client {
             },
             Own::Unsubscribe { run_id } => {
                 self.subscribed.remove(&run_id);
+                self.outgoing.pass_by(&run_id);
                 self.shown.retain(|_, run| *run != run_id);
                 Ok(None)
             }
@@ -120,11 +121,13 @@ impl Client {
             Own::PrepareRun { agents, cwd } => {
                 let (runs, approver, owner) = (Arc::clone(&self.runs), self.approver.clone(), self.owner.clone());
                 let work = async move { runs.prepare(&approver, &owner, agents, cwd.as_deref()).await };
-                match worked(&socket.entrance, &socket.caller, work)
-                    .await
-                    .and_then(|(run, agents)| self.subscribe(&run).map(|_| (run, agents)))
-                {
-                    Ok((run, agents)) => Ok(Some(message::prepared(&run, &agents, id, socket.now()?))),
+                let prepared = worked(&socket.entrance, &socket.caller, work).await;
+                match prepared.and_then(|(run, agents)| Ok((self.subscribe(&run)?, run, agents))) {
+                    Ok((waiting, run, agents)) => {
+                        // An agent of the run may have asked already.
+                        self.outgoing.tell_next(waiting);
+                        Ok(Some(message::prepared(&run, &agents, id, socket.now()?)))
+                    }
                     Err(why) => Err(why),
                 }
             }
@@ -149,9 +152,9 @@ impl Client {
         if self.subscribed.len() >= SUBSCRIPTIONS && !self.subscribed.contains(run) {
             return Err(too_many());
         }
-        let pending = self.approver.pending().map_err(|why| failed(why.to_string()))?;
+        let waiting = self.outgoing.watch(run).map_err(|why| failed(why.to_string()))?;
         self.subscribed.insert(run.clone());
-        Ok(pending.into_iter().map(|pending| pending.request).filter(|request| request.run == *run).collect())
+        Ok(waiting)
     }
 
     async fn replay(&mut self, waiting: Vec<Arc<Request>>, socket: &mut Socket) -> Result<(), Ended> {

@@ -6,6 +6,7 @@
 mod board;
 mod client;
 mod message;
+mod news;
 mod outgoing;
 mod output;
 mod policy_signals;

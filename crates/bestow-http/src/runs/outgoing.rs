@@ -4,17 +4,19 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use bestow::{
-    Engine,
+    Engine, Error,
+    agent::RunId,
     event::Subscription,
+    request::Request,
     stdio::ToConnector,
     user::{ApproverSession, OwnerId, Prompt},
 };
-use tokio::sync::{
-    broadcast::{self, error::TryRecvError},
-    watch,
-};
+use tokio::sync::{mpsc::error::TryRecvError, watch};
 
-use super::{board::RunNews, registry::Runs};
+use super::{
+    news::{Inbox, RunNews},
+    registry::Runs,
+};
 
 /// The news of runs that a client may have before it.
 const LAG: usize = 1_024;
@@ -36,7 +38,7 @@ pub(super) struct Outgoing {
     policies: watch::Receiver<()>,
     events: Subscription,
     session: ApproverSession,
-    runs: broadcast::Receiver<Arc<RunNews>>,
+    runs: Inbox,
     /// News of runs that were read to find the begin of a run, and that are told in their turn.
     later: VecDeque<Arc<RunNews>>,
     /// The next policy change, after the begins of runs that come before it.
@@ -64,6 +66,23 @@ impl Outgoing {
             first: VecDeque::new(),
             held: VecDeque::new(),
         }
+    }
+
+    /// Hears about the requests and the output of a run from now on. Returns the requests that wait already.
+    pub(super) fn watch(&self, run: &RunId) -> Result<Vec<Arc<Request>>, Error> {
+        self.runs.watch(run);
+        self.session.watch(run)
+    }
+
+    /// Hears about a run no more. News of it may be on its way.
+    pub(super) fn pass_by(&self, run: &RunId) {
+        self.runs.pass_by(run);
+        self.session.pass_by(run);
+    }
+
+    /// Tells these requests next, after the reply that comes before them.
+    pub(super) fn tell_next(&mut self, requests: Vec<Arc<Request>>) {
+        self.held.extend(requests.into_iter().map(|request| News::Prompt(Prompt::Ask(request))));
     }
 
     /// Waits for the next news.
@@ -104,12 +123,12 @@ impl Outgoing {
     /// second argument is the number of the last event before the begin.
     fn begins(&mut self, is_wanted: impl Fn(&RunNews, u64) -> bool) -> Result<Vec<News>, Over> {
         loop {
-            match self.runs.try_recv() {
+            match self.runs.news.try_recv() {
                 // A client that lags this far is cut off, as one that reads the news themselves too slowly.
                 Ok(_) if self.later.len() >= LAG => return Err(Over),
                 Ok(news) => self.later.push_back(news),
                 Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Err(Over),
+                Err(TryRecvError::Disconnected) => return Err(Over),
             }
         }
         let mut begins = Vec::new();
@@ -144,12 +163,9 @@ impl Outgoing {
 /// # Cancellation
 ///
 /// Dropping the future loses nothing.
-async fn next_of_run(
-    later: &mut VecDeque<Arc<RunNews>>,
-    runs: &mut broadcast::Receiver<Arc<RunNews>>,
-) -> Result<Arc<RunNews>, Over> {
+async fn next_of_run(later: &mut VecDeque<Arc<RunNews>>, runs: &mut Inbox) -> Result<Arc<RunNews>, Over> {
     match later.pop_front() {
         Some(news) => Ok(news),
-        None => runs.recv().await.map_err(|_| Over),
+        None => runs.news.recv().await.ok_or(Over),
     }
 }

@@ -10,11 +10,12 @@ use bestow::{
     text::Escaped,
     user::OwnerId,
 };
-use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::{
-    board::{Board, RunNews},
+    board::Board,
     message::{Code, NotDone},
+    news::Inbox,
     policy_signals::PolicySignals,
     running::{self, Starting},
 };
@@ -49,7 +50,7 @@ impl Runs {
         self.policies.of(&self.board.engine, owner)
     }
 
-    pub(super) fn news(&self, owner: &OwnerId) -> broadcast::Receiver<Arc<RunNews>> {
+    pub(super) fn news(&self, owner: &OwnerId) -> Inbox {
         self.board.news(owner)
     }
 
