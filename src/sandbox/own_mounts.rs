@@ -272,7 +272,11 @@ impl OwnMount {
             Err(Errno::NOTDIR) => return Ok(false),
             answer => answer?,
         };
-        fchdir(&there)?;
+        match fchdir(&there) {
+            // A mount over a directory that this user may not enter needs no entry.
+            Err(Errno::ACCESS) => return Ok(false),
+            answer => answer?,
+        }
         mount_bind_recursive(".", ".")?;
         if let (How::ReadOnly, Some(name)) = (self.how, path.file_name()) {
             // The name leads from the directory above to the new mount. Another process could replace the directory by
