@@ -114,6 +114,10 @@ impl Configuration {
     /// Reads a configuration file with everything that it includes, under whatever condition.
     fn read(file: &Path) -> io::Result<Configuration> {
         let (mut read, mut next) = (Configuration::default(), vec![file.to_owned()]);
+        // Most repositories have no `config.worktree`. The way to a missing file is not needed.
+        if std::fs::symlink_metadata(file).is_err_and(|why| why.kind() == io::ErrorKind::NotFound) {
+            return Ok(read);
+        }
         // A file is read once, whatever names and links lead to it.
         let (mut names, mut objects) = (BTreeSet::new(), BTreeSet::new());
         while let Some(file) = next.pop() {

@@ -14,7 +14,7 @@ use crate::model::SanitizedPath;
 pub(super) use kept::directories_in;
 pub(super) use names::Names;
 use names::Why;
-use seen::{Below, Entries, ROOT, Tree};
+use seen::{Below, Entries, Open, ROOT, Tree};
 
 /// The most entries that are read below one directory of a root. A directory with more is not searched to its end, so
 /// that it does not keep the search from the others.
@@ -25,6 +25,9 @@ const MOST_ENTRIES: usize = 4_000_000;
 
 /// The most directories between a root and a name.
 const DEEPEST: usize = 100;
+
+/// The most directories that are examined at once.
+const AT_ONCE: usize = 1_024;
 
 /// The directories that every sandbox with mounts has for itself.
 const OWN_DIRECTORIES: [&str; 2] = ["/dev", "/proc"];
@@ -74,92 +77,116 @@ pub(super) fn look_again(root: &SanitizedPath, names: &Names<'_>) -> Looked {
 }
 
 fn look_with(root: &SanitizedPath, names: &Names<'_>, seen: &mut Tree) -> Looked {
-    seen.check(root.as_path());
-    let mut search = Search { names, seen, looked: Looked::default(), count: 0 };
-    let mut first = Vec::new();
-    search.directory(Open { path: root.as_path().to_owned(), at: ROOT, depth: 0, is_kept: false }, &mut first);
-    let mut looked = std::mem::take(&mut search.looked);
-    let mut all = 0;
-    for open in first {
-        let path = open.path.clone();
-        search.count = 0;
-        let is_whole = all < MOST_ENTRIES && search.tree(open);
-        all += search.count;
-        let below = std::mem::take(&mut search.looked);
-        if is_whole {
-            looked.add(below);
+    let mut search = Search { names, seen, parts: Vec::new(), count: 0 };
+    search.all(root.as_path());
+    let mut looked = Looked::default();
+    for part in search.parts {
+        if part.is_too_much {
+            looked.closed.push((part.path, Unsearched::TooMuch));
         } else {
-            looked.closed.push((path, Unsearched::TooMuch));
+            looked.add(part.looked);
         }
     }
     looked.sort();
     looked
 }
 
-/// A directory that is to be searched.
-struct Open {
+/// A part of a root: a directory directly below the root, with everything in it. The first part is the root alone.
+struct Part {
     path: PathBuf,
-    at: usize,
-    depth: usize,
-    /// True if the directory cannot be written, so that only hidden names matter in it.
-    is_kept: bool,
+    looked: Looked,
+    /// The entries that were read.
+    count: usize,
+    is_begun: bool,
+    is_too_much: bool,
+}
+
+impl Part {
+    fn of(path: &Path) -> Part {
+        Part { path: path.to_owned(), looked: Looked::default(), count: 0, is_begun: false, is_too_much: false }
+    }
 }
 
 /// A search below one root.
 struct Search<'s> {
     names: &'s Names<'s>,
     seen: &'s mut Tree,
-    looked: Looked,
-    /// The entries that were read.
+    parts: Vec<Part>,
+    /// The entries that were read below the root.
     count: usize,
 }
 
 impl Search<'_> {
-    /// Searches a directory to its end. Returns false if it contains too much.
-    fn tree(&mut self, first: Open) -> bool {
-        let mut open = vec![first];
-        while let Some(next) = open.pop() {
-            self.directory(next, &mut open);
-            if self.count > MOST_BELOW_ONE {
-                return false;
+    /// Searches a root to its end. Many directories are examined at once, on several threads.
+    fn all(&mut self, root: &Path) {
+        self.parts.push(Part::of(root));
+        let mut open = vec![Open { path: root.to_owned(), at: ROOT, depth: 0, is_kept: false, part: 0 }];
+        while !open.is_empty() {
+            let mut next = open.split_off(open.len().saturating_sub(AT_ONCE));
+            next.retain(|this| !self.is_too_much(this));
+            let examined = self.seen.examine(&next, self.names);
+            for (this, examined) in next.into_iter().zip(examined) {
+                let found = examined.map(|node| self.seen.take(this.at, node));
+                if !self.is_too_much(&this) {
+                    self.directory(this, found, &mut open);
+                }
             }
         }
-        true
     }
 
-    /// Searches one directory, and adds the directories in it to `open`.
-    fn directory(&mut self, this: Open, open: &mut Vec<Open>) {
-        let Open { path, at, depth, is_kept } = this;
-        if depth > DEEPEST {
-            self.looked.closed.push((path, Unsearched::TooDeep));
-            return;
-        }
-        match self.seen.visit(at, &path, self.names) {
+    /// Returns true if the part of a directory contains too much to be searched further. A part that was begun may
+    /// still be searched to its end if others contain too much.
+    fn is_too_much(&mut self, this: &Open) -> bool {
+        let Some(part) = self.parts.get_mut(this.part).filter(|_| this.at != ROOT) else { return false };
+        let most = if part.is_begun { MOST_ENTRIES + MOST_BELOW_ONE } else { MOST_ENTRIES };
+        part.is_begun = true;
+        part.is_too_much |= self.count >= most;
+        part.is_too_much
+    }
+
+    /// Notes one directory after it was examined, and adds the directories in it to `open`.
+    fn directory(&mut self, this: Open, found: Result<(), Errno>, open: &mut Vec<Open>) {
+        let Open { path, at, depth, is_kept, part } = this;
+        let Some(Part { looked, count, is_too_much, .. }) = self.parts.get_mut(part) else { return };
+        match found {
             Ok(()) => {}
             // The directory was removed or replaced meanwhile, so its name has no meaning any more.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if at != ROOT => return,
             Err(why) => {
-                self.looked.closed.push((path, Unsearched::Unreadable(why)));
+                looked.closed.push((path, Unsearched::Unreadable(why)));
                 return;
             }
         }
         let entries = self.seen.entries(at);
-        self.count += entries.count;
+        if at != ROOT {
+            *count += entries.count;
+            self.count += entries.count;
+            *is_too_much = *count > MOST_BELOW_ONE;
+        }
         let is_repository = entries.is_repository && self.names.is_guarded() && !is_kept;
         let is_kept = is_kept || (is_repository && at != ROOT);
-        self.looked.note(entries, &path, is_kept);
+        looked.note(entries, &path, is_kept);
         if is_repository && at == ROOT {
-            self.looked.is_repository = true;
+            looked.is_repository = true;
         } else if is_repository {
-            self.looked.repositories.push(path.clone());
+            looked.repositories.push(path.clone());
         }
         if is_kept && !self.names.hides() {
             return;
         }
-        for Below { name, at, is_kept: is_kept_itself } in &entries.directories {
+        for Below { name, at: below, is_kept: is_kept_itself } in &entries.directories {
             let path = path.join(name);
-            if !OWN_DIRECTORIES.iter().any(|own| path.as_os_str() == *own) {
-                open.push(Open { path, at: *at, depth: depth + 1, is_kept: is_kept || *is_kept_itself });
+            if OWN_DIRECTORIES.iter().any(|own| path.as_os_str() == *own) {
+                continue;
+            }
+            let part = if at == ROOT { self.parts.len() } else { part };
+            if at == ROOT {
+                self.parts.push(Part::of(&path));
+            }
+            if depth < DEEPEST {
+                open.push(Open { path, at: *below, depth: depth + 1, is_kept: is_kept || *is_kept_itself, part });
+            } else if let Some(part) = self.parts.get_mut(part) {
+                part.looked.closed.push((path, Unsearched::TooDeep));
             }
         }
     }

@@ -21,6 +21,7 @@
 //! ```
 
 mod bubblewrap;
+mod by_path;
 mod cancellation;
 mod cgroup;
 mod child;

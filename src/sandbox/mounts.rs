@@ -1,12 +1,8 @@
 //! The mounts of a profile: a pure list, parents first.
 
-use std::{
-    collections::BTreeMap,
-    ops::Bound,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use super::Profile;
+use super::{Profile, by_path::ByPath};
 use crate::model::SanitizedPath;
 
 /// The names of the file and the directory that are mounted over hidden paths.
@@ -62,10 +58,9 @@ impl Mount {
     }
 }
 
-/// The mounts of a profile by path. A path sorts after every path above it, and before every path that is not below it
-/// and sorts later.
+/// The mounts of a profile by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mounts(BTreeMap<PathBuf, Mount>);
+pub(super) struct Mounts(ByPath<Mount>);
 
 impl Mounts {
     /// Creates the mounts of the write roots, without any other.
@@ -75,23 +70,23 @@ impl Mounts {
 
     /// Adds a mount. A stricter mount that is already at this path stays.
     pub(super) fn insert(&mut self, path: PathBuf, mount: Mount) {
-        let there = self.0.entry(path).or_insert(mount);
+        let there = self.0.or_insert(path, mount);
         *there = mount.max(*there);
     }
 
     /// Pins the directories between each protected path and its write root. Mounts inside a hidden directory are
     /// removed first, because that directory hides them.
     pub(super) fn pin(&mut self, profile: &Profile) {
-        let hidden = self.0.iter().filter(|(_, mount)| **mount == Mount::HiddenDirectory);
-        let hidden: Vec<_> = hidden.map(|(path, _)| path.clone()).collect();
-        let is_inside = |path: &Path| {
-            path.ancestors().skip(1).any(|above| hidden.binary_search_by(|h| h.as_path().cmp(above)).is_ok())
-        };
-        self.0.retain(|path, mount| *mount == Mount::Write || !is_inside(path));
-        let kept = self.0.iter().filter(|(_, mount)| mount.is_unwritten());
+        let hidden = self.iter().filter(|(_, mount)| *mount == Mount::HiddenDirectory);
+        let hidden: ByPath<()> = hidden.map(|(path, _)| (path.to_owned(), ())).collect();
+        let is_inside = |path: &Path| hidden.at_or_above(path).any(|(above, ())| above != path);
+        if hidden.len() > 0 {
+            self.0.retain(|path, mount| *mount == Mount::Write || !is_inside(path));
+        }
+        let kept = self.iter().filter(|(_, mount)| mount.is_unwritten());
         let between: Vec<_> = kept.flat_map(|(path, _)| between(profile, path)).collect();
         for path in between {
-            self.0.entry(path).or_insert(Mount::Pinned);
+            self.0.or_insert(path, Mount::Pinned);
         }
     }
 
@@ -110,20 +105,17 @@ impl Mounts {
     }
 
     /// Returns the mounts below a path, the path itself excluded.
-    pub(super) fn below<'m>(&'m self, path: &'m Path) -> impl Iterator<Item = (&'m Path, Mount)> {
-        let after = self.0.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
-        after.map(|(path, mount)| (path.as_path(), *mount)).take_while(move |(below, _)| below.starts_with(path))
+    pub(super) fn below(&self, path: &Path) -> impl Iterator<Item = (&Path, Mount)> + use<'_> {
+        self.0.below(path).map(|(path, mount)| (path, *mount))
     }
 
     /// Returns the mount that applies to `path`, with the path of that mount.
     pub(super) fn over(&self, path: &Path) -> Option<(&Path, Mount)> {
-        let found =
-            path.ancestors().find_map(|above| self.0.get_key_value(above).filter(|(_, m)| **m != Mount::Pinned));
-        found.map(|(path, mount)| (path.as_path(), *mount))
+        self.0.at_or_above(path).find(|(_, mount)| **mount != Mount::Pinned).map(|(path, mount)| (path, *mount))
     }
 
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&Path, Mount)> {
-        self.0.iter().map(|(path, mount)| (path.as_path(), *mount))
+        self.0.iter().map(|(path, mount)| (path, *mount))
     }
 
     pub(super) fn len(&self) -> usize {

@@ -6,10 +6,8 @@
 //! has no capabilities over these mounts.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     io,
-    ops::Bound,
     os::{
         fd::{AsRawFd, OwnedFd},
         unix::ffi::{OsStrExt, OsStringExt},
@@ -23,16 +21,18 @@ use rustix::{
     io::Errno,
     mount::{
         FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
-        fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount, mount_remount, move_mount, open_tree, unmount,
+        fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount, mount_bind_recursive, mount_remount, move_mount,
+        open_tree, unmount,
     },
-    process::{getegid, geteuid},
+    process::{chdir, fchdir, getegid, geteuid},
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
     Profile,
+    by_path::ByPath,
     mounts::{HIDDEN_DIRECTORY, HIDDEN_FILE, Mount, Mounts, STOCK},
-    status::mount_points,
+    status::{mountinfo, mounts_in},
 };
 
 /// The arguments that give the helper its capabilities while it mounts. It must mount, also in a closed directory. It
@@ -148,12 +148,15 @@ pub(super) fn roots(profile: &Profile) -> Option<Vec<(&Path, Mount)>> {
 
 /// Divides the mounts of a profile between the helper and bubblewrap.
 pub(super) fn split<'m>(mounts: &'m Mounts, profile: &Profile) -> io::Result<Split<'m>> {
-    let there = mount_points("self")?;
-    let roots: BTreeMap<_, _> = profile.write.keys().map(|root| (root.as_path(), ())).collect();
+    let text = mountinfo("self")?;
+    let there: ByPath<()> =
+        mounts_in(&text).into_keys().map(|path| (OsString::from_vec(path.into_owned()).into(), ())).collect();
+    let roots: ByPath<()> = profile.write.keys().map(|root| (root.as_path().to_owned(), ())).collect();
     let mut split = Split::default();
     for (path, mount) in mounts.iter() {
         // bubblewrap handles paths that contain write roots. It also makes the mounts in a path read-only.
-        let is_plain = || !has_inside(&roots, path) && (mount.is_hidden() || !has_inside(&there, path));
+        let has_inside = |paths: &ByPath<()>| paths.below(path).next().is_some();
+        let is_plain = || !has_inside(&roots) && (mount.is_hidden() || !has_inside(&there));
         let how = match mount {
             Mount::Pinned => Some(How::Pinned),
             Mount::Write | Mount::Absent => None,
@@ -169,7 +172,7 @@ pub(super) fn split<'m>(mounts: &'m Mounts, profile: &Profile) -> io::Result<Spl
             continue;
         };
         // What stays open in a root must be writable when the helper begins.
-        if roots.contains_key(path) {
+        if roots.get(path).is_some() {
             split.of_bubblewrap.push((path, Mount::Write));
         }
         let is_open = |(below, inner): &(&Path, Mount)| {
@@ -183,21 +186,20 @@ pub(super) fn split<'m>(mounts: &'m Mounts, profile: &Profile) -> io::Result<Spl
     Ok(split)
 }
 
-/// Returns true if one of these paths lies below `path`. Such a path is the first one that sorts after it.
-fn has_inside<P: AsRef<Path> + Ord + std::borrow::Borrow<Path>, T>(places: &BTreeMap<P, T>, path: &Path) -> bool {
-    let mut after = places.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
-    after.next().is_some_and(|(next, _)| next.as_ref().starts_with(path))
-}
-
-/// Makes the mounts in this order.
+/// Makes the mounts in this order. The root becomes the working directory.
 pub(super) fn make(all: &[OwnMount]) -> Result<(), String> {
     let hides = all.iter().any(|own| matches!(own.how, How::HiddenFile | How::HiddenDirectory));
     let stock = hides.then(Stock::new).transpose();
     let stock = stock.map_err(|why| format!("what hides a path cannot be made: {why}"))?;
     all.iter().try_for_each(|own| {
         let path = PathBuf::from(OsString::from_vec(own.path.clone()));
-        own.make(&path, stock.as_ref()).map_err(|why| format!("`{}` cannot be kept as it is: {why}", path.display()))
+        let made = own.make_in_place(&path).and_then(|is_made| match is_made {
+            true => Ok(()),
+            false => own.make(&path, stock.as_ref()),
+        });
+        made.map_err(|why| format!("`{}` cannot be kept as it is: {why}", path.display()))
     })?;
+    chdir("/").map_err(|why| format!("the root cannot be entered: {why}"))?;
     stock.map_or(Ok(()), Stock::put_away)
 }
 
@@ -205,7 +207,8 @@ pub(super) fn make(all: &[OwnMount]) -> Result<(), String> {
 /// settings that the superuser can write without any capability become read-only.
 pub(super) fn settle() -> Result<(), String> {
     std::fs::write(USER_NAMESPACES, "1").map_err(|why| format!("user namespaces cannot be bounded: {why}"))?;
-    make(&[OwnMount::read_only(SETTINGS)])
+    let settings = OwnMount::read_only(SETTINGS);
+    settings.make(Path::new(SETTINGS), None).map_err(|why| format!("`{SETTINGS}` cannot be kept as it is: {why}"))
 }
 
 /// The flags for a mount of its own.
@@ -256,6 +259,33 @@ impl OwnMount {
         OwnMount { path: path.into(), how: How::ReadOnly, open: Vec::new() }
     }
 
+    /// Mounts a directory over itself, if there is one at `path` and if it stays as it is or becomes read-only as a
+    /// whole. Returns false if another way is needed. The directory becomes the working directory, whose name `.` can
+    /// be no link: so the mount covers the object that was opened. This costs less than a mount of its own that is
+    /// moved there.
+    fn make_in_place(&self, path: &Path) -> rustix::io::Result<bool> {
+        if !matches!(self.how, How::Pinned | How::ReadOnly) || !self.open.is_empty() {
+            return Ok(false);
+        }
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let there = match openat(CWD, path, flags, Mode::empty()) {
+            Err(Errno::NOTDIR) => return Ok(false),
+            answer => answer?,
+        };
+        match fchdir(&there) {
+            // A mount over a directory that this user may not enter needs no entry.
+            Err(Errno::ACCESS) => return Ok(false),
+            answer => answer?,
+        }
+        mount_bind_recursive(".", ".")?;
+        if let (How::ReadOnly, Some(name)) = (self.how, path.file_name()) {
+            // The name leads from the directory above to the new mount. Another process could replace the directory by
+            // a link at this moment. Then no mount or a wrong one becomes read-only, and the host misses this one.
+            mount_remount(Path::new("..").join(name), read_only_like(&there)?, "")?;
+        }
+        Ok(true)
+    }
+
     /// Mounts over the object at `path`, also if it is a link.
     fn make(&self, path: &Path, stock: Option<&Stock>) -> rustix::io::Result<()> {
         let there = openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
@@ -303,10 +333,15 @@ fn cloned(object: &OwnedFd) -> rustix::io::Result<OwnedFd> {
 
 /// Makes a mount read-only.
 fn read_only(tree: &OwnedFd) -> rustix::io::Result<()> {
+    // The path goes through the descriptor, because a link would be followed by its name.
+    mount_remount(format!("/proc/self/fd/{}", tree.as_raw_fd()), read_only_like(tree)?, "")
+}
+
+/// Returns the flags of a read-only mount of an object.
+fn read_only_like(object: &OwnedFd) -> rustix::io::Result<MountFlags> {
     let mut flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-    if fstatvfs(tree)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
+    if fstatvfs(object)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
         flags |= MountFlags::NOEXEC;
     }
-    // The path goes through the descriptor, because a link would be followed by its name.
-    mount_remount(format!("/proc/self/fd/{}", tree.as_raw_fd()), flags, "")
+    Ok(flags)
 }

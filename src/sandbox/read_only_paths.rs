@@ -20,7 +20,9 @@ use rustix::{
 };
 
 use super::{
-    Guard, Profile, ProfileError, SandboxError, folding,
+    Guard, Profile, ProfileError, SandboxError,
+    by_path::ByPath,
+    folding,
     git::Git,
     hops::{Hops, hops},
     look::{Looked, Names, Unsearched, look, look_again},
@@ -178,7 +180,7 @@ struct HeldPlaceholders<'p> {
     /// The placeholders, or `None` if the paths are only listed.
     taking: Option<Taking>,
     mounts: Mounts,
-    promised: BTreeMap<PathBuf, Kept>,
+    promised: ByPath<Kept>,
     stricter: Vec<String>,
     not_there: Vec<SanitizedPath>,
     unwritten: Vec<SanitizedPath>,
@@ -192,7 +194,7 @@ impl HeldPlaceholders<'_> {
             profile,
             taking,
             mounts,
-            promised: BTreeMap::new(),
+            promised: ByPath::default(),
             stricter: Vec::new(),
             not_there: Vec::new(),
             unwritten: Vec::new(),
@@ -355,7 +357,7 @@ impl HeldPlaceholders<'_> {
     }
 
     fn promise(&mut self, path: &Path, kept: Kept) {
-        let there = self.promised.entry(path.to_owned()).or_insert(kept);
+        let there = self.promised.or_insert(path.to_owned(), kept);
         *there = kept.max(*there);
     }
 

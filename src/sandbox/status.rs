@@ -1,11 +1,15 @@
 //! The state of a process, as the kernel reports it to the host.
 
 use std::{
-    collections::BTreeMap,
+    borrow::Cow,
+    collections::HashMap,
     ffi::OsString,
     io,
-    os::{fd::OwnedFd, unix::ffi::OsStringExt},
-    path::{Path, PathBuf},
+    os::{
+        fd::OwnedFd,
+        unix::ffi::{OsStrExt, OsStringExt},
+    },
+    path::PathBuf,
 };
 
 use rustix::{fs::fstat, process::Pid};
@@ -78,63 +82,68 @@ impl Status {
 }
 
 /// A mount, as the kernel reports it.
-#[derive(Debug)]
-pub(super) struct Mounted {
-    /// The directory of the file system that is mounted.
-    root: PathBuf,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mounted<'t> {
+    /// The directory of the file system that is mounted, as the kernel writes it.
+    root: &'t [u8],
     is_read_only: bool,
-    file_system: String,
+    file_system: &'t [u8],
 }
 
-impl Mounted {
+impl<'t> Mounted<'t> {
     /// Parses a line of `mountinfo`. Returns the mount with its path.
-    fn read(line: &[u8]) -> Option<(PathBuf, Mounted)> {
+    fn read(line: &'t [u8]) -> Option<(Cow<'t, [u8]>, Mounted<'t>)> {
         let mut words = line.split(|byte| *byte == b' ');
-        let root = unescaped(words.nth(3)?);
-        let place = unescaped(words.next()?);
+        let root = words.nth(3)?;
+        let place = decoded(words.next()?);
         let is_read_only = words.next()?.split(|byte| *byte == b',').any(|option| option == b"ro");
         let file_system = words.skip_while(|word| *word != b"-").nth(1)?;
-        let file_system = String::from_utf8_lossy(file_system).into_owned();
         Some((place, Mounted { root, is_read_only, file_system }))
     }
 
     fn is_empty_one(&self) -> bool {
-        self.is_read_only && self.file_system == "tmpfs"
+        self.is_read_only && self.file_system == b"tmpfs"
+    }
+
+    /// Returns true if the root of the mount has this name.
+    fn is_named(&self, name: &str) -> bool {
+        self.root.rsplit(|byte| *byte == b'/').next() == Some(name.as_bytes())
     }
 
     fn is(&self, mount: Mount) -> bool {
         match mount {
             Mount::Pinned | Mount::Write | Mount::Open => true,
             Mount::ReadOnly | Mount::Link | Mount::Place => self.is_read_only,
-            Mount::HiddenFile => self.is_empty_one() && self.root.ends_with(HIDDEN_FILE),
+            Mount::HiddenFile => self.is_empty_one() && self.is_named(HIDDEN_FILE),
             // bubblewrap, and a directory with others that stay open, have an empty file system of their own.
             Mount::Absent | Mount::HiddenDirectory => {
-                self.is_empty_one() && (self.root.ends_with(HIDDEN_DIRECTORY) || self.root == Path::new("/"))
+                self.is_empty_one() && (self.is_named(HIDDEN_DIRECTORY) || self.root == b"/")
             }
         }
     }
 }
 
-/// Returns the mounts that a process sees, by path. If several are stacked on one path, the topmost counts.
-pub(super) fn mount_points(process: &str) -> io::Result<BTreeMap<PathBuf, Mounted>> {
-    std::fs::read(format!("/proc/{process}/mountinfo")).map(|text| mounts_in(&text))
+/// Returns the text of the kernel about the mounts that a process sees.
+pub(super) fn mountinfo(process: &str) -> io::Result<Vec<u8>> {
+    std::fs::read(format!("/proc/{process}/mountinfo"))
 }
 
-/// Returns the mounts in a text of `mountinfo`, by path.
-pub(super) fn mounts_in(text: &[u8]) -> BTreeMap<PathBuf, Mounted> {
+/// Returns the mounts in a text of `mountinfo`, by path. If several are stacked on one path, the topmost counts.
+pub(super) fn mounts_in(text: &[u8]) -> HashMap<Cow<'_, [u8]>, Mounted<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect()
 }
 
 /// Checks that a process sees all of these mounts.
 pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
-    let seen = mount_points(&pid.as_raw_nonzero().to_string());
-    let seen = seen.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
-    if seen.get(Path::new(STOCK)).is_some_and(|seen| seen.file_system == "tmpfs") {
+    let text = mountinfo(&pid.as_raw_nonzero().to_string());
+    let text = text.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
+    let seen = mounts_in(&text);
+    if seen.get(STOCK.as_bytes()).is_some_and(|seen| seen.file_system == b"tmpfs") {
         return Err("what hides paths is still at its place of preparation".into());
     }
     // An open directory is no protection, and may be gone by now.
     let mut promised = mounts.iter().filter(|(_, mount)| *mount != Mount::Open);
-    match promised.find(|(path, mount)| !seen.get(*path).is_some_and(|seen| seen.is(*mount))) {
+    match promised.find(|(path, mount)| !seen.get(path.as_os_str().as_bytes()).is_some_and(|seen| seen.is(*mount))) {
         None => Ok(()),
         Some((path, _)) => Err(format!("`{}` is not protected, because its mount is missing", said(path))),
     }
@@ -142,6 +151,13 @@ pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
 
 /// Decodes a path of `mountinfo`, in which blanks, line ends and backslashes are three octal digits.
 pub(super) fn unescaped(text: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(decoded(text).into_owned()))
+}
+
+fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'\\') {
+        return text.into();
+    }
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, more)) = rest.split_first() {
         let digits = more.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
@@ -149,5 +165,5 @@ pub(super) fn unescaped(text: &[u8]) -> PathBuf {
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { more.get(3..).unwrap_or_default() } else { more };
     }
-    PathBuf::from(OsString::from_vec(bytes))
+    bytes.into()
 }

@@ -5,11 +5,15 @@
 //! because their changes do not touch the ones above.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     ffi::{OsStr, OsString},
     mem::MaybeUninit,
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -42,11 +46,21 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// Local file systems whose change times come from the kernel: ext, XFS, Btrfs, tmpfs.
 pub(super) const LOCAL: [i64; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
 
-/// The fewest directories for which a second thread is started.
-const FEWEST_OF_A_THREAD: usize = 256;
+/// The fewest directories that are examined on several threads.
+const FEWEST_OF_THREADS: usize = 64;
+
+/// The directories that a thread takes at once.
+const OF_A_TURN: usize = 8;
+
+/// The most threads that examine directories.
+const MOST_THREADS: usize = 8;
+
+/// The threads beside the first one.
+static THREADS_BESIDE: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS) - 1);
 
 /// The size of the buffer for directory entries, in bytes.
-const AT_ONCE: usize = 32 << 10;
+const BUFFER: usize = 32 << 10;
 
 /// The state of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,17 +121,24 @@ pub(super) struct Node {
     pub(super) entries: Entries,
 }
 
+/// A directory that is to be searched.
+pub(super) struct Open {
+    pub(super) path: PathBuf,
+    /// The index in the tree.
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    /// True if the directory cannot be written, so that only hidden names matter in it.
+    pub(super) is_kept: bool,
+    /// The index of the part of the root to which the directory belongs.
+    pub(super) part: usize,
+}
+
 /// The directories below one root.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
     /// True if the tree has learned a state that was not known before.
     pub(super) has_news: bool,
-    /// The directories that [`Tree::check`] found unchanged.
-    unchanged: HashSet<usize>,
-    /// For each device seen so far: true if its file system keeps change times itself.
-    local: HashMap<u64, bool>,
-    buffer: Vec<MaybeUninit<u8>>,
 }
 
 impl Default for Tree {
@@ -130,7 +151,7 @@ impl Tree {
     /// Creates a tree from nodes. The first node is the root, and the second one stands for directories without a node
     /// of their own.
     pub(super) fn of(nodes: Vec<Node>) -> Tree {
-        Tree { nodes, has_news: false, unchanged: HashSet::new(), local: HashMap::new(), buffer: Vec::new() }
+        Tree { nodes, has_news: false }
     }
 
     pub(super) fn entries(&self, at: usize) -> &Entries {
@@ -151,53 +172,72 @@ impl Tree {
         }
     }
 
-    /// Compares the state of every known directory with the disk, on two threads. The next search does not touch the
-    /// directories that have not changed.
-    pub(super) fn check(&mut self, root: &Path) {
-        let (mut known, mut open) = (Vec::new(), vec![(root.to_owned(), ROOT)]);
-        while let Some((directory, at)) = open.pop() {
-            let below = self.entries(at).directories.iter().filter(|below| below.at != CROWD);
-            open.extend(below.map(|below| (directory.join(&below.name), below.at)));
-            if let Some(state) = self.known(at) {
-                known.push((directory, at, state));
+    /// Examines directories, on several threads if they are many. The result for each directory is its new content, or
+    /// `None` if it has not changed since it was read.
+    pub(super) fn examine(&self, all: &[Open], names: &Names<'_>) -> Vec<Result<Option<Node>, Errno>> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let (mut reader, mut done) = (Reader::default(), Vec::new());
+            loop {
+                let from = next.fetch_add(OF_A_TURN, Ordering::Relaxed);
+                let Some(part) = all.get(from..all.len().min(from + OF_A_TURN)).filter(|part| !part.is_empty()) else {
+                    return done;
+                };
+                let examined = part.iter().map(|open| self.examine_one(open.at, &open.path, names, &mut reader));
+                done.extend((from..).zip(examined));
+            }
+        };
+        let beside = if all.len() < FEWEST_OF_THREADS { 0 } else { *THREADS_BESIDE };
+        // A directory whose thread failed counts as one that cannot be read.
+        let mut told: Vec<_> = all.iter().map(|_| Err(Errno::IO)).collect();
+        let done = thread::scope(|scope| {
+            // Without a further thread, this one examines all directories.
+            let beside: Vec<_> =
+                (0..beside).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+            let own = work();
+            beside.into_iter().filter_map(|thread| thread.join().ok()).flatten().chain(own).collect::<Vec<_>>()
+        });
+        for (at, examined) in done {
+            if let Some(told) = told.get_mut(at) {
+                *told = examined;
             }
         }
-        let as_known = |(path, at, state): &(PathBuf, usize, Known)| {
-            lstat(path).is_ok_and(|stat| Known::of(&stat) == *state).then_some(*at)
-        };
-        let all = |part: &[_]| part.iter().filter_map(as_known).collect::<Vec<usize>>();
-        let (one, other) = known.split_at(if known.len() < FEWEST_OF_A_THREAD { 0 } else { known.len() / 2 });
-        let (one, other) = thread::scope(|scope| {
-            let beside = (!one.is_empty()).then(|| scope.spawn(|| all(one)));
-            let other = all(other);
-            // The directories of a thread that failed count as changed.
-            (beside.and_then(|beside| beside.join().ok()).unwrap_or_default(), other)
-        });
-        self.unchanged = one.into_iter().chain(other).collect();
+        told
     }
 
-    /// Reads a directory, unless it has not changed since it was read.
-    pub(super) fn visit(&mut self, at: usize, directory: &Path, names: &Names<'_>) -> Result<(), Errno> {
-        if self.unchanged.contains(&at) {
-            return Ok(());
+    fn examine_one(
+        &self,
+        at: usize,
+        directory: &Path,
+        names: &Names<'_>,
+        reader: &mut Reader,
+    ) -> Result<Option<Node>, Errno> {
+        let known = self.known(at);
+        if known.is_some_and(|known| lstat(directory).is_ok_and(|stat| Known::of(&stat) == known)) {
+            return Ok(None);
         }
         let held = opened(directory)?;
         let state = Known::of(&fstat(&held)?);
-        if self.known(at) == Some(state) {
-            return Ok(());
+        if known == Some(state) {
+            return Ok(None);
         }
-        let is_settled = state.is_settled() && self.is_local(&held, state.device)?;
-        let mut entries = self.read(&held, directory, names)?;
+        let is_settled = state.is_settled() && reader.is_local(&held, state.device)?;
+        let entries = reader.read(&held, directory, names)?;
         // A directory that changed during the read may have other entries now.
         let is_same = is_settled && fstat(&held).is_ok_and(|now| Known::of(&now) == state);
         // Every command changes the root, because placeholders are created in it.
         let known = (is_same && at != CROWD && at != ROOT).then_some(state);
-        self.place(at, &mut entries);
-        self.has_news |= known.is_some();
-        if let Some(node) = self.nodes.get_mut(at) {
-            *node = Node { known, entries };
+        Ok(Some(Node { known, entries }))
+    }
+
+    /// Takes the new content of a directory, if there is one.
+    pub(super) fn take(&mut self, at: usize, node: Option<Node>) {
+        let Some(mut node) = node else { return };
+        self.place(at, &mut node.entries);
+        self.has_news |= node.known.is_some();
+        if let Some(there) = self.nodes.get_mut(at) {
+            *there = node;
         }
-        Ok(())
     }
 
     /// Gives each directory among `entries` its index: the earlier one, or a new one.
@@ -213,7 +253,17 @@ impl Tree {
             }
         }
     }
+}
 
+/// A reader of directories, one for each thread.
+#[derive(Default)]
+struct Reader {
+    /// For each device seen so far: true if its file system keeps change times itself.
+    local: HashMap<u64, bool>,
+    buffer: Vec<MaybeUninit<u8>>,
+}
+
+impl Reader {
     fn is_local(&mut self, held: &OwnedFd, device: u64) -> Result<bool, Errno> {
         if let Some(is_local) = self.local.get(&device) {
             return Ok(*is_local);
@@ -224,7 +274,7 @@ impl Tree {
     }
 
     fn read(&mut self, held: &OwnedFd, directory: &Path, names: &Names<'_>) -> Result<Entries, Errno> {
-        self.buffer.resize(AT_ONCE, MaybeUninit::uninit());
+        self.buffer.resize(BUFFER, MaybeUninit::uninit());
         let above = directory.file_name().unwrap_or_default().to_string_lossy();
         let depth = directory.components().count().saturating_sub(1);
         let (mut found, mut of_repository) = (Entries::default(), Vec::new());

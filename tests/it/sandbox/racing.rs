@@ -65,3 +65,19 @@ fn a_path_that_changes_at_each_start_is_refused_by_name() {
         assert!(!ground.world.exists("workspace/.envrc"), "{ground}");
     });
 }
+
+#[test]
+fn a_link_that_takes_the_place_of_a_guarded_directory_is_not_followed_by_its_mount() {
+    with_bubblewrap(|ground| {
+        let lines = "[ -d one/.git ] && mv one/.git one/real && ln -s ../two one/.git";
+        let sandbox = changing(ground, lines);
+        fs::create_dir_all(ground.path("workspace/two")).unwrap();
+        // The guard is at the link, and the directory that it names stays as it is.
+        let line =
+            "touch two/new && { mv one/.git one/moved || rm one/.git || ln -sfn ../three one/.git || echo kept; }";
+        let done = sandbox.run(&ground.profile(), &Command::new("sh").args(["-c", line])).unwrap();
+        assert_eq!(String::from_utf8_lossy(&done.stdout.bytes), "kept\n", "{ground}: {done:?}");
+        assert!(ground.world.exists("workspace/two/new"), "{ground}");
+        assert_eq!(fs::read_link(ground.path("workspace/one/.git")).unwrap(), std::path::Path::new("../two"));
+    });
+}
