@@ -49,8 +49,8 @@ const BOUNDS: [Bound; 5] = [
     ("memory in KiB", |figures| figures.memory, 1.1, 6_000.0),
     ("descriptors", |figures| figures.descriptors, 1.0, 8.0),
     ("threads", |figures| figures.threads, 1.0, 6.0),
-    ("median in us", |figures| figures.median, 1.5, 1_000.0),
-    ("99th percentile in us", |figures| figures.slow, 3.0, 20_000.0),
+    ("median in us", |figures| figures.median, 1.3, 1_000.0),
+    ("99th percentile in us", |figures| figures.slow, 1.5, 20_000.0),
 ];
 
 impl Series {
@@ -107,7 +107,7 @@ fn a_figure_that_grows_is_named() {
         |figures, part| figures.descriptors += 60.0 * part,
         |figures, part| figures.threads += 40.0 * part,
         |figures, part| figures.median += 9_000.0 * part,
-        |figures, part| figures.slow += 200_000.0 * part,
+        |figures, part| figures.slow += 400_000.0 * part,
     ];
     let series = |change: &dyn Fn(&mut Figures, f64)| {
         let mut series = Series::of("a process");

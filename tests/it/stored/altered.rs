@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc};
 use bestow::{
     Answer, Engine,
     grant::Scope,
-    host::{AsWritten, ManualClock},
+    host::{AsWritten, ManualClock, Store as _, Stored},
     journal::{Journal, RealDisk, audit},
 };
 
@@ -29,6 +29,8 @@ struct Place {
     disk: Arc<FakeDisk>,
     older: Vec<Arc<FakeDisk>>,
     expected: Vec<String>,
+    /// What the journal gives to an engine.
+    history: Vec<Stored>,
 }
 
 /// The size of a history.
@@ -61,7 +63,7 @@ async fn live(world: &World, number: usize, size: Size) {
             world.engine.revoke(oldest, None).await.unwrap();
         }
         if step % 4 == 3 {
-            let denied = ann.request(ask(&format!("@read:/{number}/{step}"))).await.unwrap();
+            let denied = ann.request(ask(&format!("@read:/asked/{number}/{step}"))).await.unwrap();
             you.answer(denied.id(), Answer::deny().scope(Scope::Always)).await.unwrap();
         }
     }
@@ -104,7 +106,16 @@ async fn built(size: Size, end: End, is_rotated: bool) -> Place {
     let disk = if end == End::Killed { killed } else { loaded(&state) };
     let (segments, snapshots) = (names(&disk, "journal-").len(), names(&disk, "snapshot-").len());
     assert!(2 < segments && 1 < snapshots, "{segments} segments, {snapshots} snapshots");
-    Place { disk, older, expected }
+    let history = history(&disk.copy()).unwrap();
+    Place { disk, older, expected, history }
+}
+
+/// Returns what the journal on a disk gives to an engine.
+fn history(disk: &Arc<FakeDisk>) -> Result<Vec<Stored>, String> {
+    let journal = Journal::open_on(disk.clone(), STATE, 1 << 20).map_err(|why| why.to_string())?;
+    let mut all = Vec::new();
+    journal.load(&mut |stored| Ok(all.push(stored))).unwrap();
+    Ok(all)
 }
 
 impl Place {
@@ -123,8 +134,11 @@ impl Place {
     /// `bestow audit verify` finds a fault.
     async fn is_named_or_holds(&self, disk: &Arc<FakeDisk>, what: &str) -> bool {
         let verified = audit::verify_on(disk.clone(), STATE, None);
-        match open_with(disk, 1 << 20).await {
-            Ok(world) => {
+        match history(&disk.copy()) {
+            // Equal events lead to equal states.
+            Ok(history) if history == self.history => {}
+            Ok(_) => {
+                let world = open_with(disk, 1 << 20).await.unwrap();
                 assert_eq!(held(&world), self.expected, "{what}");
                 world.engine.shutdown().await;
             }
@@ -177,29 +191,19 @@ impl Place {
 async fn every_byte_and_every_file(end: End, is_rotated: bool) {
     let place = built(SMALL, end, is_rotated).await;
     assert!(!place.is_named_or_holds(&place.disk.copy(), "nothing was altered").await);
+    place.files_are_exchanged().await;
+    place.files_are_older().await;
     for name in place.files() {
         let content = place.disk.read_file(&name);
         for byte in 0..content.len() {
             place.is_altered_and_cut_at(&name, &content, byte).await;
         }
     }
-    place.files_are_exchanged().await;
-    place.files_are_older().await;
 }
 
 #[tokio::test]
 async fn every_byte_and_every_file_after_an_orderly_end() {
     every_byte_and_every_file(End::Orderly, false).await;
-}
-
-#[tokio::test]
-async fn every_byte_and_every_file_after_a_kill() {
-    every_byte_and_every_file(End::Killed, false).await;
-}
-
-#[tokio::test]
-async fn every_byte_and_every_file_after_a_rotation_and_an_orderly_end() {
-    every_byte_and_every_file(End::Orderly, true).await;
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ struct Content {
     nodes: Vec<Node>,
     calls: Vec<Call>,
     faults: BTreeMap<usize, Fault>,
+    /// The kind of calls that fail from now on: only the next one, or all of them.
+    failing: Option<(Call, Fault, bool)>,
     is_off: bool,
     /// The number of bytes that fit, if it is limited.
     room: Option<usize>,
@@ -90,9 +92,21 @@ impl FakeDisk {
         self.lock().faults.insert(call, fault);
     }
 
+    /// Makes the next call of this kind fail.
+    pub(crate) fn fail_next(&self, kind: Call, fault: Fault) {
+        self.lock().failing = Some((kind, fault, false));
+    }
+
+    /// Makes every call of this kind fail, until [`FakeDisk::forgive`].
+    pub(crate) fn fail_all(&self, kind: Call, fault: Fault) {
+        self.lock().failing = Some((kind, fault, true));
+    }
+
     /// Lets no later call fail.
     pub(crate) fn forgive(&self) {
-        self.lock().faults.clear();
+        let mut content = self.lock();
+        content.faults.clear();
+        content.failing = None;
     }
 
     /// Returns the calls until now.
@@ -172,6 +186,7 @@ impl FakeDisk {
     pub(crate) fn copy(&self) -> Arc<FakeDisk> {
         let mut content = self.lock().clone();
         content.faults.clear();
+        content.failing = None;
         content.calls.clear();
         (content.room, content.filled_from) = (None, None);
         (content.is_off, content.locked, content.directory_locked) = (false, false, false);
@@ -246,7 +261,9 @@ impl Content {
         }
         let number = self.calls.len();
         self.calls.push(call);
-        match self.faults.get(&number).copied() {
+        let of_kind = self.failing.filter(|(kind, ..)| *kind == call);
+        self.failing = self.failing.filter(|(_, _, all)| *all || of_kind.is_none());
+        match self.faults.get(&number).copied().or(of_kind.map(|(_, fault, _)| fault)) {
             Some(Fault::Power) => {
                 self.is_off = true;
                 Err(io::Error::other("there is no power"))

@@ -183,8 +183,7 @@ async fn a_sync_that_failed_is_not_tried_again_and_nothing_is_given_until_it_is_
     let world = open(&disk).await.unwrap();
     let ann = world.worker("ann", &["@network"]).await;
     let mut events = world.engine.subscribe();
-    let next_sync = disk.calls().len() + 1;
-    disk.fail(next_sync, Fault::Once);
+    disk.fail_next(Call::Sync, Fault::Once);
     let given = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await;
     assert!(matches!(&given, Err(Error::Store(why)) if why.to_string().contains("the disk fails")), "{given:?}");
     let calls = disk.calls().len();
@@ -209,7 +208,7 @@ async fn what_a_failed_sync_left_behind_is_written_anew_before_anything_follows_
     let disk = FakeDisk::new();
     let world = open(&disk).await.unwrap();
     world.worker("ann", &[]).await;
-    disk.fail(disk.calls().len() + 1, Fault::Once);
+    disk.fail_next(Call::Sync, Fault::Once);
     assert!(world.you().give(&id("ann"), tag("@events"), Scope::Always, why()).await.is_err());
     world.engine.shutdown().await;
     let world = open(&disk).await.unwrap();
@@ -226,7 +225,7 @@ async fn after_a_short_write_the_next_record_stands_by_itself() {
     let disk = FakeDisk::new();
     let world = open(&disk).await.unwrap();
     let ann = world.worker("ann", &[]).await;
-    disk.fail(disk.calls().len(), Fault::Full);
+    disk.fail_next(Call::Write, Fault::Full);
     assert!(world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.is_err());
     world.you().give(ann.id(), tag("@network"), Scope::Always, why()).await.unwrap();
     world.engine.shutdown().await;
@@ -338,10 +337,10 @@ async fn a_disk_that_fails_is_told_apart_from_a_full_one() {
     let disk = FakeDisk::new();
     let world = open(&disk).await.unwrap();
     let ann = world.worker("ann", &[]).await;
-    disk.fail(disk.calls().len(), Fault::Once);
+    disk.fail_next(Call::Write, Fault::Once);
     let told = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap_err().to_string();
     assert!(told.contains("the disk fails") && told.contains("repair the disk") && !told.contains("space"), "{told}");
-    disk.fail(disk.calls().len() + 1, Fault::Once);
+    disk.fail_next(Call::Sync, Fault::Once);
     let told = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap_err().to_string();
     assert!(told.contains("it is unknown if the last change is stored"), "{told}");
 }
