@@ -64,7 +64,7 @@ async fn a_long_mixed_load_leaves_everything_flat() {
     let mut project = Project::new();
     project.policy(&policy(0));
     let clients = server::Clients::of(&mut project);
-    let load = clients.start();
+    let mut load = clients.start();
     let mut program = Program::start();
     let (mut of_server, mut of_program) = (Series::of("bestow serve"), Series::of("a program"));
     let mut tick = tokio::time::interval(Duration::from_secs(1) * seconds / INTERVALS);

@@ -14,7 +14,10 @@ use bestow::{
     grant::{PermissionRef, Scope},
     stdio::Bot,
 };
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval},
+};
 
 use super::{Times, figures::Figures, policy};
 use crate::support::{id, profile, tag, why};
@@ -70,11 +73,11 @@ pub(super) async fn live(place: &Path) {
     let file = place.join("agents.toml");
     std::fs::write(&file, policy(0)).unwrap();
     let engine = Engine::open_durable(&file, place.join("state")).await.unwrap();
-    let times = Times::default();
+    let (times, mut tasks) = (Times::default(), JoinSet::new());
     macro_rules! again_and_again {
         ($($name:ident each $millis:literal ms),*) => {$({
             let (engine, times, place) = (engine.clone(), times.clone(), place.to_owned());
-            tokio::spawn(async move {
+            tasks.spawn(async move {
                 let mut tick = interval(Duration::from_millis($millis));
                 tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
                 for step in 0_u64.. {
@@ -95,6 +98,7 @@ pub(super) async fn live(place: &Path) {
     let lines = tokio::task::spawn_blocking(move || {
         for line in std::io::stdin().lines() {
             line.unwrap();
+            assert!(tasks.try_join_next().is_none(), "a task has stopped");
             let nanos: Vec<_> = times.take().into_iter().map(|time| time.as_nanos().to_string()).collect();
             println!("\ntimes: {}", nanos.join(" "));
         }
