@@ -122,8 +122,8 @@ pub trait DiskFile: fmt::Debug + Send {
     /// Fails if not all bytes were written.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes the space of the first `bytes` bytes belong to the file. Later writes up to there need no room on the disk,
-    /// whatever other processes store. The length of the file stays.
+    /// Makes the space of the first `bytes` bytes belong to the file. Later writes up to there need no room on the
+    /// disk, whatever other processes store. The length of the file stays.
     ///
     /// # Errors
     ///

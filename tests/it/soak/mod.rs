@@ -1,5 +1,5 @@
-//! A mixed load for minutes on a server and on a program with an engine: the memory, the descriptors, the threads and the
-//! latencies of both processes stay flat. `scripts/soak` runs it.
+//! A mixed load for minutes on a server and on a program with an engine: the memory, the descriptors, the threads and
+//! the latencies of both processes stay flat. `scripts/soak` runs it.
 
 mod figures;
 mod program;

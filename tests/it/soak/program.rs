@@ -1,4 +1,5 @@
-//! A program with an engine, as a process of its own: agents that ask and hold, connectors that come and go, bots that die.
+//! A program with an engine, as a process of its own: agents that ask and hold, connectors that come and go, bots that
+//! die.
 
 use std::{
     env,

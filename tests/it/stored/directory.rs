@@ -257,8 +257,8 @@ async fn a_state_directory_that_is_moved_under_an_engine_acknowledges_nothing() 
     second.shutdown().await;
 }
 
-/// A child process has copies of all descriptors until it runs its program. A naive lock ends with the last of them, and
-/// the directory is in use for a moment after the engine has ended.
+/// A child process has copies of all descriptors until it runs its program. A naive lock ends with the last of them,
+/// and the directory is in use for a moment after the engine has ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lock_ends_with_its_journal_though_a_child_has_a_copy_of_it() {

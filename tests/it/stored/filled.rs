@@ -16,8 +16,8 @@ use super::{
 };
 use crate::support::{START, World, id, profile, settings, tag, why};
 
-/// The attack: the disk is filled at the worst moment. A naive journal removes a file to make room, and the other process
-/// takes that room.
+/// The attack: the disk is filled at the worst moment. A naive journal removes a file to make room, and the other
+/// process takes that room.
 #[tokio::test]
 async fn a_disk_that_is_filled_up_at_any_moment_brings_nothing_back() {
     let (opened, calls) = calls().await;

@@ -34,7 +34,8 @@ const GUARD: Duration = Duration::from_secs(60);
 
 fn save(directory: &Path, permissions: &str, rules: &str) {
     let text = format!(
-        "[engine]\nmax_grants = 100000\n\n[agents.ann]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\npermissions = [{permissions}]\n{rules}"
+        "[engine]\nmax_grants = 100000\n\n[agents.ann]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \
+         \"/\"\npermissions = [{permissions}]\n{rules}"
     );
     let new = directory.join("new");
     fs::write(&new, text).unwrap();
