@@ -47,7 +47,7 @@ fn policy(version: u64) -> String {
     let agents: String =
         ["granted", "asker", "bot"].map(|id| format!("\n[agents.{id}]\nkind = \"subagent\"\n")).concat();
     format!(
-        "[engine]\nrequest_timeout = \"2s\"\ndenial_memory = \"0s\"\nmax_pending = 1000000\nmax_asks_per_minute = \
+        "[engine]\nrequest_timeout = \"10s\"\ndenial_memory = \"0s\"\nmax_pending = 1000000\nmax_asks_per_minute = \
          1000000\nmax_changes_per_minute = 1000000\nmax_facts_per_minute = 1000000\n\n[defaults]\nowner = \
          \"you\"\nworking_dir = \".\"\n\n[agents.lead]\nkind = \"foreground\"\n{agents}\n[agents.filed]\nkind = \
          \"cron\"\n{more}{rule}"

@@ -128,7 +128,9 @@ async fn asks_and_answers(engine: &Engine, times: &Times, step: u64, _: &Path) {
     let began = Instant::now();
     let ticket = asker.request(PermissionRequest::new(wanted, why())).await.unwrap();
     let answer = if step.is_multiple_of(2) { Answer::deny() } else { Answer::allow().scope(Scope::Always) };
-    you.answer(ticket.id(), answer).await.unwrap();
+    let answered = you.answer(ticket.id(), answer).await;
+    // On a busy machine, a request may end before its answer comes.
+    assert!(answered.is_ok() || ticket.poll().is_some(), "{answered:?}");
     drop(ticket.resolution().await);
     times.add(began);
     for grant in asker.grants().unwrap() {

@@ -96,7 +96,9 @@ impl Clients {
         let began = Instant::now();
         let reply = call(self.address, method, path, &headers, &body).await;
         self.times.add(began);
-        assert!(reply.status < 300, "{method} {path} {body}: {reply:?}");
+        // On a busy machine, a request may end before its answer comes.
+        let is_late = reply.status == 409 && reply.body.contains("has already ended: expired");
+        assert!(reply.status < 300 || is_late, "{method} {path} {body}: {reply:?}");
         reply
     }
 

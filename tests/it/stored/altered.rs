@@ -118,7 +118,11 @@ async fn built(size: Size, end: End, is_rotated: bool) -> Place {
 fn history(disk: &Arc<FakeDisk>) -> Result<Vec<Stored>, String> {
     let journal = Journal::open_on(disk.clone(), STATE, 1 << 20).map_err(|why| why.to_string())?;
     let mut all = Vec::new();
-    journal.load(&mut |stored| Ok(all.push(stored))).unwrap();
+    let take = &mut |stored| {
+        all.push(stored);
+        Ok(())
+    };
+    journal.load(take).unwrap();
     Ok(all)
 }
 

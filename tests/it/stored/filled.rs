@@ -116,7 +116,11 @@ async fn after_a_kill_an_engine_starts_on_a_full_disk_whatever_the_length_of_its
 /// Returns everything that the journal on a disk has.
 fn history(disk: &Arc<FakeDisk>) -> Vec<Stored> {
     let (journal, mut all) = (Journal::open_on(disk.clone(), STATE, 1 << 24).unwrap(), Vec::new());
-    journal.load(&mut |stored| Ok(all.push(stored))).unwrap();
+    let take = &mut |stored| {
+        all.push(stored);
+        Ok(())
+    };
+    journal.load(take).unwrap();
     all
 }
 
