@@ -12,6 +12,9 @@ use crate::ports::{Disk, DiskFile};
 /// A file that is removed when the disk is full, so that restrictions can still be stored.
 const RESERVE: &str = "RESERVE";
 
+/// The size of the reserve. A journal owns as much space after its end, if the disk can do that.
+pub(super) const RESERVED: u64 = 1 << 20;
+
 /// The suffix of a file that is being written. Such a file does not count before it is complete and renamed.
 const UNFINISHED: &str = ".new";
 
@@ -133,6 +136,26 @@ impl Files {
         self.with_reserve(|| self.replace(name, content)).map_err(self.failed(name, "writing"))
     }
 
+    /// Writes `content`, the beginning of the file `name`, once more, and removes the rest. A disk that failed may have
+    /// stored less of it than it shows. If a second file does not fit, the bytes are replaced by themselves.
+    pub(super) fn rewrite(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
+        let done = match self.replace(name, content) {
+            Err(why) if is_full(&why) => self.with_reserve(|| self.rewrite_in_place(name, content)),
+            done => done,
+        };
+        done.map_err(self.failed(name, "writing"))
+    }
+
+    fn rewrite_in_place(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let mut file = self.disk.append(&self.path(name))?;
+        file.overwrite(0, content)?;
+        let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
+        if length < file.len()? {
+            file.truncate(length)?;
+        }
+        file.sync()
+    }
+
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let unfinished = self.path(&format!("{name}{UNFINISHED}"));
         let written = self.write(&unfinished, content);
@@ -187,11 +210,15 @@ impl Files {
         names.try_for_each(|name| self.disk.remove(&self.path(name)).map_err(self.failed(name, "removing")))
     }
 
-    /// Creates a new file, and makes it durable against a power cut.
+    /// Creates a new file that owns [`RESERVED`] bytes, if the disk can do that. Makes it durable against a power cut.
     pub(super) fn begin(&self, name: &str) -> Result<Box<dyn DiskFile>, NoFile> {
         let path = self.path(name);
         let mut file = self.disk.append(&path).map_err(NoFile::NotCreated)?;
-        if let Err(why) = file.truncate(0) {
+        let owned = file.truncate(0).and_then(|()| match file.allocate(RESERVED) {
+            Err(why) if why.kind() == io::ErrorKind::Unsupported => Ok(()),
+            done => done,
+        });
+        if let Err(why) = owned {
             return Err(match self.disk.remove(&path) {
                 Ok(()) => NoFile::NotCreated(why),
                 Err(_) => NoFile::Unknown(why),
@@ -214,14 +241,13 @@ impl Files {
 
     /// Creates the reserve, or fills it up to 1 MiB.
     pub(super) fn reserve(&self) -> io::Result<()> {
-        const SIZE: usize = 1 << 20;
         let mut file = self.disk.append(&self.path(RESERVE))?;
-        let there = usize::try_from(file.len()?).unwrap_or(usize::MAX);
-        if there >= SIZE {
+        let missing = RESERVED.saturating_sub(file.len()?);
+        if missing == 0 {
             return Ok(());
         }
         // Zeros would not do: some file systems store them without using space.
-        let more = vec![b'.'; SIZE - there];
+        let more = vec![b'.'; usize::try_from(missing).unwrap_or_default()];
         let done = write_all(&mut *file, &more).and_then(|()| file.sync());
         drop(file);
         if let Err(why) = done {

@@ -7,11 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    JournalError,
-    files::{Files, write_all},
-    hash_chain::Head,
-};
+use super::{JournalError, files::Files, hash_chain::Head};
 use crate::ports::DiskFile;
 
 /// The lock file. Its lock marks the directory as in use.
@@ -35,16 +31,16 @@ pub(super) enum LastEnd {
 
 impl LastEnd {
     fn of(content: &[u8]) -> LastEnd {
-        let Some(text) = str::from_utf8(content).ok().and_then(|text| text.strip_suffix('\n')) else {
-            return LastEnd::Unknown;
-        };
-        match text.strip_prefix(CLOSED) {
-            Some("") => LastEnd::Orderly,
+        if content == b"closed\n" {
+            return LastEnd::Orderly;
+        }
+        // A process that was killed between the two steps of `say` leaves the end of a longer text after its own.
+        let mut lines = content.split_inclusive(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\n"));
+        let mut next = || str::from_utf8(lines.next()??).ok();
+        let Some(first) = next() else { return LastEnd::Unknown };
+        match first.strip_prefix(CLOSED) {
             Some(end) => end.strip_prefix(' ').and_then(|end| end.parse().ok()).map_or(LastEnd::Unknown, LastEnd::At),
-            None => {
-                let noted = text.split_once('\n').and_then(|(_, noted)| noted.parse().ok());
-                noted.map_or(LastEnd::Unknown, LastEnd::After)
-            }
+            None => next().and_then(|noted| noted.parse().ok()).map_or(LastEnd::Unknown, LastEnd::After),
         }
     }
 
@@ -121,12 +117,13 @@ impl Lock {
         Ok((Lock { file, path, directory, place: None }, last_end))
     }
 
-    /// Names this process as the owner of the directory, before it changes anything in it.
-    pub(super) fn hold(&mut self, files: &Files) -> Result<(), JournalError> {
-        let pid = format!("{}\n", std::process::id());
-        files.with_reserve(|| say(&mut *self.file, &pid)).map_err(files.failed(LOCK, "locking"))?;
-        self.place = u64::try_from(pid.len()).ok();
-        Ok(())
+    /// Names this process as the owner of the directory, before it changes anything in it. What the last process
+    /// acknowledged stays noted.
+    pub(super) fn hold(&mut self, files: &Files, last_end: LastEnd) -> Result<(), JournalError> {
+        let mut text = format!("{}\n", std::process::id());
+        self.place = u64::try_from(text.len()).ok();
+        text.extend(last_end.acknowledged().map(noted));
+        files.with_reserve(|| say(&mut *self.file, &text)).map_err(files.failed(LOCK, "locking"))
     }
 
     /// Notes that every record up to `head` is acknowledged. Then the next process finds out if one of them is missing,
@@ -134,8 +131,7 @@ impl Lock {
     /// it, the earlier note is still true.
     pub(super) fn note(&mut self, head: Head) {
         let Some(place) = self.place else { return };
-        // The length never changes, so no part of an earlier note stays.
-        let _ = self.file.overwrite(place, format!("{:020}:{}\n", head.sequence, head.hash).as_bytes());
+        let _ = self.file.overwrite(place, noted(head).as_bytes());
     }
 
     /// Returns true if the directory still has this lock. Another process could take a lock in its place.
@@ -167,12 +163,19 @@ pub(super) fn last_end(files: &Files) -> Result<LastEnd, JournalError> {
 /// [`JournalError::Disk`] if the lock cannot be awaited.
 pub fn wait_until_free(directory: impl AsRef<Path>) -> Result<(), JournalError> {
     let path = directory.as_ref().join(LOCK);
-    let waited = File::open(&path).and_then(|file| file.lock_shared());
+    let waited = File::open(&path).and_then(|file| file.lock_shared().and_then(|()| file.unlock()));
     waited.map_err(|why| JournalError::disk(&path, "waiting for the lock of", &why))
 }
 
+/// Returns the line of an acknowledged head. Its length never changes, so no part of an earlier one stays.
+fn noted(head: Head) -> String {
+    format!("{:020}:{}\n", head.sequence, head.hash)
+}
+
+/// Replaces the content. At no moment the file is empty, and it needs no more room than before: on a disk that another
+/// process fills up, the acknowledged head stays known.
 fn say(file: &mut dyn DiskFile, what: &str) -> io::Result<()> {
-    file.truncate(0)?;
-    write_all(file, what.as_bytes())?;
+    file.overwrite(0, what.as_bytes())?;
+    file.truncate(u64::try_from(what.len()).unwrap_or_default())?;
     file.sync()
 }

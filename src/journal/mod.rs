@@ -19,6 +19,7 @@ mod policy_pointer;
 mod queue;
 mod read;
 mod read_only;
+mod room;
 mod snapshot;
 mod write;
 

@@ -58,15 +58,14 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     let (mut lock, last_end) = Lock::take(&files)?;
     let listing = files.list()?;
     let Found { mut history, head, last, covered } = find(&files, &listing, last_end)?;
-    lock.hold(&files)?;
+    lock.hold(&files, last_end)?;
     files.clean(&listing)?;
     if let Some(last) = &last {
         if last.is_torn {
             history.push(Stored::Cut { what: set_aside(&files, head, last.torn())? });
         }
         if last.is_torn || !last_end.is_orderly() {
-            // A disk that failed may have stored less than it shows. So the valid part is written again.
-            files.recover(&segment(last.first), last.whole())?;
+            files.rewrite(&segment(last.first), last.whole())?;
         }
     }
     let (first, file) = append(&files, last.map(|last| last.first), head)?;

@@ -49,6 +49,12 @@ impl Title {
         Hash::of(format!("{v} {sequence} {at} {h} {state}").as_bytes()).to_string()
     }
 
+    /// Returns true if `line` is this title as it was written. Several texts can have one meaning.
+    fn is_written_as(&self, line: &[u8]) -> bool {
+        let written = serde_json::to_vec(self).ok();
+        line.strip_suffix(b"\n").is_some_and(|line| written.as_deref() == Some(line))
+    }
+
     /// Returns true if no field was altered.
     fn is_whole(&self) -> bool {
         match self.v {
@@ -73,8 +79,11 @@ impl Snapshot {
         let mut image = files.read(&snapshot(sequence))?;
         let Some(end) = memchr::memchr(b'\n', &image) else { return Ok(None) };
         // The image may be most of the memory of an engine that starts, so it is not copied.
-        let title: Vec<u8> = image.drain(..=end).collect();
-        let Ok(title) = serde_json::from_slice::<Title>(&title) else { return Ok(None) };
+        let told: Vec<u8> = image.drain(..=end).collect();
+        let Ok(title) = serde_json::from_slice::<Title>(&told) else { return Ok(None) };
+        if !title.is_written_as(&told) {
+            return Ok(None);
+        }
         let hash = Hash::from_hex(title.h.as_bytes());
         let is_whole = title.is_whole() && title.sequence == sequence && title.state == Hash::of(&image).to_string();
         let Some(hash) = hash.filter(|_| is_whole) else { return Ok(None) };

@@ -17,6 +17,7 @@ use super::{
     line,
     lock::Lock,
     queue::Queue,
+    room::Room,
     snapshot::{self, Base, Covered},
 };
 use crate::{
@@ -36,6 +37,7 @@ pub(super) struct Writer {
     finished: Head,
     /// The number of synced bytes in the open segment.
     length: u64,
+    room: Room,
     head: Head,
     limit: u64,
     /// True if there is no reserve, and the disk has not been seen to have room since.
@@ -88,7 +90,7 @@ impl Writer {
         covered: Covered,
     ) -> Result<Writer, JournalError> {
         let length = file.len().map_err(files.failed(&segment(first), "reading the size of"))?;
-        // Without a reserve, writing is possible as long as the disk has room.
+        // Without a reserve, nothing is given before the disk is seen to have room.
         let is_full = files.reserve().is_err();
         let snapshot = Snapshots { size: Arc::new(AtomicU64::new(covered.snapshot)), ..Snapshots::default() };
         let mut writer = Writer {
@@ -98,6 +100,7 @@ impl Writer {
             first,
             finished: covered.finished,
             length,
+            room: Room::of(length, limit),
             head,
             limit,
             is_full,
@@ -106,6 +109,11 @@ impl Writer {
             loose: covered.loose,
             snapshot,
         };
+        // If the disk is full, the reserve gives its space to the segment.
+        if let Err(why) = writer.room.own_with_reserve(&mut *writer.file, length) {
+            writer.give_up_reserve(&why);
+            let _ = writer.room.own_with_reserve(&mut *writer.file, length);
+        }
         if 0 < covered.loose {
             writer.take_snapshot_if_due();
         }
@@ -148,8 +156,34 @@ impl Writer {
     }
 
     fn has_room_again(&mut self) -> bool {
-        self.is_full = self.files.reserve().is_err();
+        let owned = self.room.own_with_reserve(&mut *self.file, self.length);
+        self.is_full = owned.is_err() || self.files.reserve().is_err();
         !self.is_full
+    }
+
+    /// Makes sure that `bytes` more bytes have room. Steps that give permissions leave the reserve to those that take
+    /// them away.
+    fn make_room(&mut self, bytes: u64, only_takes: bool) -> Result<(), String> {
+        let end = self.length.saturating_add(bytes);
+        let Err(why) = self.room.own_with_reserve(&mut *self.file, end) else { return Ok(()) };
+        if only_takes {
+            if let Err(why) = self.room.own(&mut *self.file, end) {
+                self.give_up_reserve(&why);
+                // If even that was not enough, the write fails.
+                let _ = self.room.own(&mut *self.file, end);
+            }
+            return Ok(());
+        }
+        self.is_full |= is_full(&why);
+        Err(if self.is_full { "the disk is full".to_owned() } else { format!("allocating space failed: {why}") })
+    }
+
+    /// Removes the reserve, if the disk is full.
+    fn give_up_reserve(&mut self, why: &io::Error) {
+        if is_full(why) {
+            self.files.give_up_reserve();
+            self.is_full = true;
+        }
     }
 
     fn write_or_fail(&mut self, group: &[Arc<Batch>], queue: &Queue) -> bool {
@@ -201,6 +235,8 @@ impl Writer {
             head = Head { sequence: batch.last(), hash };
         }
         self.refuse_if_removed()?;
+        let bytes = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        self.make_room(bytes, group.iter().all(|batch| batch.only_takes))?;
         if let Err(why) = write_all(&mut *self.file, &lines) {
             return Err(self.undo(&why));
         }
@@ -214,7 +250,7 @@ impl Writer {
         self.lock.note(head);
         self.head = head;
         self.snapshot.hear(group, self.loose);
-        self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        self.length += bytes;
         Ok(())
     }
 
@@ -241,25 +277,26 @@ impl Writer {
         if let Err(worse) = undone {
             return self.break_off(format!("writing failed ({why}), and undoing it failed too: {worse}"));
         }
-        if is_full(why) && !self.is_full {
-            self.files.give_up_reserve();
-            self.is_full = true;
-        }
+        self.room.truncated(self.length);
+        self.give_up_reserve(why);
         format!("writing failed: {why}")
     }
 
     /// Begins a new segment. If the disk has no room for it, the old segment goes on.
     fn begin_segment(&mut self) -> Result<(), String> {
         let first = self.head.sequence + 1;
-        self.file = match self.files.begin(&segment(first)) {
+        let file = match self.files.begin(&segment(first)) {
             Ok(file) => file,
             Err(NoFile::NotCreated(_)) => return Ok(()),
             Err(NoFile::Unknown(why)) => {
                 return Err(self.break_off(format!("it is unknown if a new file reached the disk: {why}")));
             }
         };
+        // The finished segment needs no more room. If this fails, it only keeps space that nobody uses.
+        let _ = self.file.truncate(self.length);
         self.loose = self.loose.saturating_add(self.length);
         self.finished = self.head;
+        (self.file, self.room) = (file, Room::of(0, self.limit));
         (self.first, self.length) = (first, 0);
         self.take_snapshot_if_due();
         Ok(())

@@ -9,6 +9,8 @@ use std::{
 };
 
 use rustix::fs::OFlags;
+#[cfg(target_os = "linux")]
+use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::fs::{Replacer, Trail, for_shell, is_us_or_root, others_write, us};
 
@@ -120,7 +122,19 @@ pub trait DiskFile: fmt::Debug + Send {
     /// Fails if not all bytes were written.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Truncates the file to `bytes` bytes. The next write goes to this position.
+    /// Makes the space of the first `bytes` bytes belong to the file. Later writes up to there need no room on the
+    /// disk, whatever other processes store. The length of the file stays.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`io::ErrorKind::Unsupported`] if the disk cannot do this. Fails if it has not enough room.
+    fn allocate(&mut self, bytes: u64) -> io::Result<()> {
+        let _ = bytes;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Truncates the file to `bytes` bytes, and frees the space that was allocated after them. The next write goes to
+    /// this position.
     ///
     /// # Errors
     ///
@@ -231,7 +245,7 @@ impl Disk for RealDisk {
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Box::new(RealFile { file, follows: false }))
+        Ok(Box::new(RealFile { file, follows: false, is_lock: false }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -248,12 +262,12 @@ impl Disk for RealDisk {
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
         let file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
-        locked(RealFile { file, follows: false })
+        locked(RealFile { file, follows: false, is_lock: true })
     }
 
     fn lock_dir(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
         // The path of a state directory may lead over links.
-        locked(RealFile { file: File::open(path)?, follows: true })
+        locked(RealFile { file: File::open(path)?, follows: true, is_lock: true })
     }
 }
 
@@ -271,6 +285,18 @@ struct RealFile {
     file: File,
     /// True if its path may lead over links.
     follows: bool,
+    /// True if the file or directory is locked as long as it is open.
+    is_lock: bool,
+}
+
+impl Drop for RealFile {
+    /// Unlocks a lock. A child process that another thread starts at this moment has a copy of the descriptor until it
+    /// runs its program. So closing the descriptor alone could leave the lock behind for a moment.
+    fn drop(&mut self) {
+        if self.is_lock {
+            let _ = self.file.unlock();
+        }
+    }
 }
 
 impl DiskFile for RealFile {
@@ -284,6 +310,15 @@ impl DiskFile for RealFile {
 
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(bytes, at)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn allocate(&mut self, bytes: u64) -> io::Result<()> {
+        let there = self.len()?;
+        match bytes.checked_sub(there).filter(|more| 0 < *more) {
+            Some(more) => Ok(fallocate(&self.file, FallocateFlags::KEEP_SIZE, there, more)?),
+            None => Ok(()),
+        }
     }
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {

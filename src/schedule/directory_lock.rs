@@ -26,8 +26,16 @@ pub(super) struct DirectoryLock(Arc<Mutex<Option<Held>>>);
 #[derive(Debug)]
 struct Held {
     dir: SanitizedPath,
-    /// The lock file. Closing it releases the lock.
+    /// The locked file.
     file: File,
+}
+
+impl Drop for Held {
+    /// Unlocks the file. Closing it would not be enough while a child process that is just being started has a copy of
+    /// the descriptor.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 /// The reason for which a directory is not locked.

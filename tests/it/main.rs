@@ -46,6 +46,8 @@ mod ruled;
 mod sandbox;
 #[cfg(feature = "schedule")]
 mod schedule;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod soak;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod stored;

@@ -109,6 +109,11 @@ impl Project {
         line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
     }
 
+    /// Returns the id of the server's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.server.as_ref().unwrap().0.id()
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.server.as_ref().unwrap().1
     }

@@ -156,7 +156,7 @@ async fn a_flipped_bit_anywhere_is_named() {
 }
 
 /// Returns the permissions, agents, decisions, settings and waiting requests, as text.
-fn held(world: &World) -> Vec<String> {
+pub(super) fn held(world: &World) -> Vec<String> {
     let engine = &world.engine;
     let grants = engine.grants().unwrap().into_iter().map(|grant| format!("{grant:?}"));
     let agents = engine.agents().unwrap().into_iter().map(|agent| format!("{agent:?}"));
@@ -356,7 +356,7 @@ async fn long_open(disk: &Arc<FakeDisk>, gifts: usize) -> World {
     world
 }
 
-fn names(disk: &FakeDisk, begin: &str) -> Vec<String> {
+pub(super) fn names(disk: &FakeDisk, begin: &str) -> Vec<String> {
     use bestow::journal::Disk;
     let mut names = disk.list(std::path::Path::new(STATE)).unwrap();
     names.retain(|name| name.starts_with(begin));

@@ -256,3 +256,29 @@ async fn a_state_directory_that_is_moved_under_an_engine_acknowledges_nothing() 
     assert!(told.contains("were removed or moved while the engine used them"), "{told}");
     second.shutdown().await;
 }
+
+/// A child process has copies of all descriptors until it runs its program. A naive lock ends with the last of them,
+/// and the directory is in use for a moment after the engine has ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_ends_with_its_journal_though_a_child_has_a_copy_of_it() {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let journal = Journal::open(&state).unwrap();
+    let us = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
+    let names = fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap().path());
+    let place = directory.path().file_name().unwrap().to_str().unwrap().to_owned();
+    let ends = [format!("/{place}/state"), format!("/{place}/state/LOCK")];
+    let is_lock = |to: &str| ends.iter().any(|end| to.ends_with(end));
+    let locks = names.filter(|name| fs::read_link(name).is_ok_and(|to| is_lock(&to.to_string_lossy())));
+    let copies = locks.map(|name| {
+        let number = name.file_name().unwrap().to_str().unwrap().parse().unwrap();
+        pidfd_getfd(&us, number, PidfdGetfdFlags::empty()).unwrap()
+    });
+    let copies: Vec<_> = copies.collect();
+    assert_eq!(copies.len(), 2, "the lock file and the directory");
+    assert!(matches!(Journal::open(&state), Err(JournalError::InUse { .. })));
+    drop(journal);
+    Journal::open(&state).unwrap();
+}

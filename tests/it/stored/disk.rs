@@ -27,6 +27,7 @@ pub(crate) enum Fault {
 pub(crate) enum Call {
     Write,
     Sync,
+    Allocate,
     Other,
 }
 
@@ -41,9 +42,16 @@ struct Content {
     nodes: Vec<Node>,
     calls: Vec<Call>,
     faults: BTreeMap<usize, Fault>,
+    /// The kind of calls that fail from now on: only the next one, or all of them.
+    failing: Option<(Call, Fault, bool)>,
     is_off: bool,
     /// The number of bytes that fit, if it is limited.
     room: Option<usize>,
+    /// The call before which another process begins to fill the disk. From then on it takes all room at once, also the
+    /// room that is freed.
+    filled_from: Option<usize>,
+    /// True if no file can own space ahead of time.
+    allocates_nothing: bool,
     locked: bool,
     directory_locked: bool,
     /// True if the directory was renamed or removed.
@@ -52,10 +60,22 @@ struct Content {
 
 #[derive(Clone, Debug, Default)]
 struct Node {
-    seen: Vec<u8>,
-    synced: Vec<u8>,
+    /// Shared by all copies of the disk until it changes.
+    seen: Arc<Vec<u8>>,
+    synced: Arc<Vec<u8>>,
+    /// The number of bytes whose space belongs to the file.
+    allocated: usize,
     /// The ranges that were visible when a sync failed. The disk treats them as written, but they are not.
     forgotten: Vec<std::ops::Range<usize>>,
+}
+
+/// The smallest part of the space that a file has or has not.
+const BLOCK: usize = 512;
+
+impl Node {
+    fn used(&self) -> usize {
+        self.seen.len().max(self.allocated).next_multiple_of(BLOCK)
+    }
 }
 
 impl FakeDisk {
@@ -72,6 +92,23 @@ impl FakeDisk {
         self.lock().faults.insert(call, fault);
     }
 
+    /// Makes the next call of this kind fail.
+    pub(crate) fn fail_next(&self, kind: Call, fault: Fault) {
+        self.lock().failing = Some((kind, fault, false));
+    }
+
+    /// Makes every call of this kind fail, until [`FakeDisk::forgive`].
+    pub(crate) fn fail_all(&self, kind: Call, fault: Fault) {
+        self.lock().failing = Some((kind, fault, true));
+    }
+
+    /// Lets no later call fail.
+    pub(crate) fn forgive(&self) {
+        let mut content = self.lock();
+        content.faults.clear();
+        content.failing = None;
+    }
+
     /// Returns the calls until now.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.lock().calls.clone()
@@ -83,19 +120,39 @@ impl FakeDisk {
     }
 
     pub(crate) fn used(&self) -> usize {
-        let content = self.lock();
-        content.files.values().map(|node| content.nodes[*node].seen.len()).sum()
+        self.lock().used()
+    }
+
+    /// Lets another process fill the disk before the call with this number, and keep it full.
+    pub(crate) fn fill_before(&self, call: usize) {
+        self.lock().filled_from = Some(call);
+    }
+
+    /// Lets the other process free its space.
+    pub(crate) fn empty(&self) {
+        self.lock().filled_from = None;
+    }
+
+    /// Returns true if another process has filled the disk.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.lock().is_filled()
+    }
+
+    /// Makes the disk one that cannot give space to a file ahead of time.
+    pub(crate) fn allocate_nothing(&self) {
+        self.lock().allocates_nothing = true;
     }
 
     pub(crate) fn read_file(&self, name: &str) -> Vec<u8> {
         let content = self.lock();
-        content.nodes[content.files[Path::new("/state").join(name).as_path()]].seen.clone()
+        content.nodes[content.files[Path::new("/state").join(name).as_path()]].seen.to_vec()
     }
 
     pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) {
         let mut content = self.lock();
         let path = Path::new("/state").join(name);
-        content.nodes.push(Node { seen: bytes.to_vec(), synced: bytes.to_vec(), forgotten: Vec::new() });
+        let seen = Arc::new(bytes.to_vec());
+        content.nodes.push(Node { synced: Arc::clone(&seen), seen, ..Node::default() });
         let node = content.nodes.len() - 1;
         content.files.insert(path.clone(), node);
         content.names.insert(path, node);
@@ -104,6 +161,18 @@ impl FakeDisk {
     /// Renames or removes the directory, with everything in it.
     pub(crate) fn move_directory(&self) {
         self.lock().is_moved = true;
+    }
+
+    /// Gives a file another name, as another process does.
+    pub(crate) fn rename_file(&self, name: &str, to: &str) {
+        let [from, to] = [name, to].map(|name| Path::new("/state").join(name));
+        let mut content = self.lock();
+        let content = &mut *content;
+        for names in [&mut content.files, &mut content.names] {
+            if let Some(node) = names.remove(&from) {
+                names.insert(to.clone(), node);
+            }
+        }
     }
 
     pub(crate) fn remove_file(&self, name: &str) {
@@ -117,8 +186,9 @@ impl FakeDisk {
     pub(crate) fn copy(&self) -> Arc<FakeDisk> {
         let mut content = self.lock().clone();
         content.faults.clear();
+        content.failing = None;
         content.calls.clear();
-        content.room = None;
+        (content.room, content.filled_from) = (None, None);
         (content.is_off, content.locked, content.directory_locked) = (false, false, false);
         Arc::new(FakeDisk(Arc::new(Mutex::new(content))))
     }
@@ -143,7 +213,7 @@ impl FakeDisk {
             }
         }
         for node in &mut content.nodes {
-            let mut left = node.synced.clone();
+            let mut left = node.synced.to_vec();
             if node.seen.len() >= left.len() && node.seen.starts_with(&left) {
                 let more = node.seen[left.len()..].to_vec();
                 let keep = more.chunks(SECTOR).map(|_| chance()).collect::<Vec<_>>();
@@ -153,9 +223,10 @@ impl FakeDisk {
                     left.extend(if kept { sector.to_vec() } else { vec![0; sector.len()] });
                 }
             } else if chance() {
-                left = node.seen.clone();
+                left = node.seen.to_vec();
             }
-            (node.seen, node.synced) = (left.clone(), left);
+            let left = Arc::new(left);
+            (node.seen, node.synced, node.allocated) = (Arc::clone(&left), left, 0);
             node.forgotten.clear();
         }
         content.files = names.clone();
@@ -166,9 +237,21 @@ impl FakeDisk {
 }
 
 impl Content {
+    fn used(&self) -> usize {
+        self.files.values().map(|node| self.nodes[*node].used()).sum()
+    }
+
+    fn is_filled(&self) -> bool {
+        self.filled_from.is_some_and(|call| call < self.calls.len())
+    }
+
     fn room_left(&self) -> usize {
-        let used: usize = self.files.values().map(|node| self.nodes[*node].seen.len()).sum();
-        self.room.map_or(usize::MAX, |room| room.saturating_sub(used))
+        if self.is_filled() { 0 } else { self.room.map_or(usize::MAX, |room| room.saturating_sub(self.used())) }
+    }
+
+    /// Returns the number of bytes to which a file can grow.
+    fn end_of_room(&self, node: usize) -> usize {
+        self.nodes[node].used().saturating_add(self.room_left())
     }
 
     /// Counts a call, and returns its fault.
@@ -178,7 +261,9 @@ impl Content {
         }
         let number = self.calls.len();
         self.calls.push(call);
-        match self.faults.get(&number).copied() {
+        let of_kind = self.failing.filter(|(kind, ..)| *kind == call);
+        self.failing = self.failing.filter(|(_, _, all)| *all || of_kind.is_none());
+        match self.faults.get(&number).copied().or(of_kind.map(|(_, fault, _)| fault)) {
             Some(Fault::Power) => {
                 self.is_off = true;
                 Err(io::Error::other("there is no power"))
@@ -228,6 +313,10 @@ impl DiskFile for FakeDirectory {
         Err(io::ErrorKind::IsADirectory.into())
     }
 
+    fn allocate(&mut self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
     fn truncate(&mut self, _: u64) -> io::Result<()> {
         Err(io::ErrorKind::IsADirectory.into())
     }
@@ -249,11 +338,11 @@ impl DiskFile for FakeFile {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut content = self.content.lock().unwrap();
-        let room = content.room_left();
         let fault = content.called(Call::Write)?;
+        let room = content.end_of_room(self.node).saturating_sub(content.nodes[self.node].seen.len());
         let half = matches!(fault, Some(Fault::Full | Fault::Short));
         let count = if half { bytes.len().div_ceil(2) } else { bytes.len() }.min(room);
-        content.nodes[self.node].seen.extend(&bytes[..count]);
+        Arc::make_mut(&mut content.nodes[self.node].seen).extend(&bytes[..count]);
         if count == 0 || fault == Some(Fault::Full) {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -263,10 +352,29 @@ impl DiskFile for FakeFile {
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let mut content = self.content.lock().unwrap();
         content.called(Call::Other)?;
-        let seen = &mut content.nodes[self.node].seen;
         let (at, end) = (at as usize, at as usize + bytes.len());
+        if content.end_of_room(self.node) < end {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let node = &mut content.nodes[self.node];
+        let seen = Arc::make_mut(&mut node.seen);
         seen.resize(seen.len().max(end), 0);
         seen[at..end].copy_from_slice(bytes);
+        node.forgotten.retain(|range| range.start < at || end < range.end);
+        Ok(())
+    }
+
+    fn allocate(&mut self, bytes: u64) -> io::Result<()> {
+        let mut content = self.content.lock().unwrap();
+        if content.allocates_nothing {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        content.called(Call::Allocate)?;
+        if content.end_of_room(self.node) < bytes as usize {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let node = &mut content.nodes[self.node];
+        node.allocated = node.allocated.max(bytes as usize);
         Ok(())
     }
 
@@ -274,7 +382,8 @@ impl DiskFile for FakeFile {
         let mut content = self.content.lock().unwrap();
         content.called(Call::Other)?;
         let node = &mut content.nodes[self.node];
-        node.seen.truncate(bytes as usize);
+        Arc::make_mut(&mut node.seen).truncate(bytes as usize);
+        node.allocated = node.allocated.min(bytes as usize);
         node.forgotten.retain(|range| range.end <= bytes as usize);
         Ok(())
     }
@@ -290,8 +399,10 @@ impl DiskFile for FakeFile {
         let node = &mut content.nodes[self.node];
         match called {
             Ok(_) => {
-                node.synced = node.seen.clone();
-                node.forgotten.iter().for_each(|range| node.synced[range.clone()].fill(0));
+                node.synced = Arc::clone(&node.seen);
+                for range in &node.forgotten {
+                    Arc::make_mut(&mut node.synced)[range.clone()].fill(0);
+                }
                 Ok(())
             }
             Err(why) => {
@@ -322,7 +433,7 @@ impl Disk for FakeDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let content = self.lock();
         let node = content.files.get(path).ok_or(io::ErrorKind::NotFound)?;
-        Ok(content.nodes[*node].seen.clone())
+        Ok(content.nodes[*node].seen.to_vec())
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

@@ -1,16 +1,29 @@
 //! Tests of a full disk: a separate process on a small disk that an attacker, or a log, fills up.
 
-use std::{env, fs, path::Path, process::Command, time::Duration};
+use std::{
+    env, fs,
+    io::Write as _,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
 
 use bestow::{
     Engine, Error, Event,
     decision::Check,
     event::Subscription,
     grant::{PermissionRef, Scope},
-    journal::audit,
+    host::{AsWritten, SystemClock},
+    journal::{Journal, RealDisk, audit},
 };
 
-use crate::support::{check, id, owner, tag, why};
+use crate::support::{check, id, owner, profile, settings, tag, why};
 
 /// A variable that is set in the process on the small disk: the directory of that disk.
 const CHILD: &str = "BESTOW_TEST_FULL";
@@ -21,7 +34,8 @@ const GUARD: Duration = Duration::from_secs(60);
 
 fn save(directory: &Path, permissions: &str, rules: &str) {
     let text = format!(
-        "[agents.ann]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\npermissions = [{permissions}]\n{rules}"
+        "[engine]\nmax_grants = 100000\n\n[agents.ann]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \
+         \"/\"\npermissions = [{permissions}]\n{rules}"
     );
     let new = directory.join("new");
     fs::write(&new, text).unwrap();
@@ -100,15 +114,119 @@ async fn on_a_disk_that_is_really_full_a_file_takes_and_gives_nothing_until_ther
     if let Ok(small) = env::var(CHILD) {
         return live(Path::new(&small)).await;
     }
+    on_a_small_disk(NAME);
+}
+
+/// Runs the test `name` in a process on a small disk.
+fn on_a_small_disk(name: &str) {
     let directory = tempfile::tempdir().unwrap();
     let small = directory.path().to_str().unwrap();
     let output = Command::new("bwrap")
-        .args(["--dev-bind", "/", "/", "--size", "2097152", "--tmpfs", small, "--"])
+        .args(["--dev-bind", "/", "/", "--size", "8388608", "--tmpfs", small, "--"])
         .arg(env::current_exe().unwrap())
-        .args(["--exact", NAME, "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(CHILD, small)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("came to its end"), "{said}");
+}
+
+/// Another process that fills the disk, and takes every byte that is freed, until it is stopped.
+struct Neighbour {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Neighbour {
+    /// Returns when the disk is full.
+    fn begins(small: &Path) -> Neighbour {
+        let (stop, (full, is_full)) = (Arc::new(AtomicBool::new(false)), mpsc::channel());
+        let (path, stopped) = (small.join("filler"), Arc::clone(&stop));
+        let thread = thread::spawn(move || {
+            let mut filler = fs::File::create(&path).unwrap();
+            while !stopped.load(Ordering::Relaxed) {
+                if filler.write(&[b'.'; 4096]).is_err() {
+                    let _ = full.send(());
+                    thread::yield_now();
+                }
+            }
+            fs::remove_file(path).unwrap();
+        });
+        is_full.recv_timeout(GUARD).unwrap();
+        Neighbour { stop, thread }
+    }
+
+    fn ends(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap();
+    }
+}
+
+/// The size of the segments, so that some of them end while the disk is full.
+const SEGMENT: u64 = 20_000;
+
+async fn opened(state: &Path) -> Engine {
+    let journal = Journal::open_on(Arc::new(RealDisk), state, SEGMENT).unwrap();
+    let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(AsWritten));
+    Engine::restore(Some(settings(|_| {})), clock, paths, Arc::new(journal)).await.unwrap()
+}
+
+async fn live_beside_a_neighbour(small: &Path) {
+    let state = small.join("state");
+    let mut engine = opened(&state).await;
+    let ann = profile("ann", "you", bestow::Kind::Cron);
+    engine.register(ann, bestow::InitialGrants::nothing()).await.unwrap();
+    let mut held = std::collections::BTreeSet::new();
+    for round in 0..5 {
+        let you = engine.approver("you", "ann", "test");
+        for number in 0..50 {
+            let wanted = format!("@write:/{round}/{number}");
+            you.give(&id("ann"), tag(&wanted), Scope::Always, why()).await.unwrap();
+            held.insert(wanted);
+        }
+        let neighbour = Neighbour::begins(small);
+        for grant in engine.grants().unwrap().into_iter().step_by(2) {
+            you.revoke(grant.id, None).await.unwrap();
+            held.remove(&grant.pinned.permission.to_string());
+        }
+        for number in 0.. {
+            let wanted = format!("@read:/{round}/{number}");
+            match you.give(&id("ann"), tag(&wanted), Scope::Always, why()).await {
+                Ok(_) => assert!(held.insert(wanted)),
+                Err(why) => {
+                    assert!(why.to_string().contains("free some space"), "{why}");
+                    break;
+                }
+            }
+        }
+        if round % 2 == 1 {
+            // It starts on the full disk, too.
+            engine.shutdown().await;
+            drop((you, engine));
+            engine = opened(&state).await;
+            let oldest = engine.grants().unwrap().swap_remove(0);
+            engine.revoke(oldest.id, None).await.unwrap();
+            held.remove(&oldest.pinned.permission.to_string());
+        }
+        neighbour.ends();
+        let found: std::collections::BTreeSet<_> =
+            engine.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
+        assert_eq!(found, held, "round {round}");
+    }
+    engine.shutdown().await;
+    drop(engine);
+    audit::verify(&state, None).unwrap();
+    let engine = opened(&state).await;
+    assert_eq!(engine.grants().unwrap().len(), held.len());
+    println!("came to its end");
+}
+
+/// A naive journal removes a file to make room for a revocation, and the other process takes that room.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_process_that_takes_all_room_brings_nothing_back() {
+    if let Ok(small) = env::var(CHILD) {
+        return live_beside_a_neighbour(Path::new(&small)).await;
+    }
+    on_a_small_disk("stored::full::another_process_that_takes_all_room_brings_nothing_back");
 }

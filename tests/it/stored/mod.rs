@@ -1,6 +1,8 @@
 //! Tests of stored events: their visibility, their recovery, and the effects of disk faults.
 
 #[cfg(feature = "journal")]
+mod altered;
+#[cfg(feature = "journal")]
 mod audit;
 #[cfg(feature = "journal")]
 mod crash;
@@ -16,6 +18,8 @@ mod disk;
 mod earlier;
 #[cfg(feature = "journal")]
 mod faults;
+#[cfg(feature = "journal")]
+mod filled;
 #[cfg(all(feature = "config", feature = "journal", target_os = "linux"))]
 mod full;
 #[cfg(all(feature = "config", feature = "journal"))]

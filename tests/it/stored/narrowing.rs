@@ -13,7 +13,7 @@ use bestow::{
 };
 
 use super::{
-    disk::{FakeDisk, Fault},
+    disk::{Call, FakeDisk, Fault},
     faults::open_with,
 };
 use crate::support::{World, check, heard, id, policy, settings, tag, why};
@@ -23,12 +23,14 @@ type Failing = fn(&FakeDisk);
 
 const FAILING: [(&str, Failing); 3] = [
     ("no room", |disk| disk.room(Some(disk.used()))),
-    ("a sync that fails", |disk| disk.fail(disk.calls().len() + 1, Fault::Once)),
+    ("a sync that fails", |disk| disk.fail_next(Call::Sync, Fault::Once)),
     ("a disk that is gone", |disk| (0..200).for_each(|call| disk.fail(disk.calls().len() + call, Fault::Once))),
 ];
 
 /// Opens the disk with one segment, so that only decided events reach the disk and a fault hits the intended call.
+/// The segment owns no space ahead of time, so that a full disk has no room for the next step.
 async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
+    disk.allocate_nothing();
     open_with(disk, 1 << 20).await
 }
 

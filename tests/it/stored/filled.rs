@@ -1,0 +1,153 @@
+//! Tests of a disk that another process fills up at any moment, and keeps full: it takes all room that is freed.
+
+use std::sync::Arc;
+
+use bestow::{
+    InitialGrants, Kind, Permission,
+    decision::Check,
+    grant::Scope,
+    host::{AsWritten, ManualClock, Store as _, Stored},
+    journal::{Journal, audit},
+};
+
+use super::{
+    disk::{Call, FakeDisk, Fault},
+    faults::{STATE, agrees, calls, give_until_refused, live, open, open_with},
+};
+use crate::support::{START, World, id, profile, settings, tag, why};
+
+/// The attack: the disk is filled at the worst moment. A naive journal removes a file to make room, and the other
+/// process takes that room.
+#[tokio::test]
+async fn a_disk_that_is_filled_up_at_any_moment_brings_nothing_back() {
+    let (opened, calls) = calls().await;
+    for call in opened..calls.len() {
+        let disk = FakeDisk::new();
+        disk.fill_before(call);
+        let world = open(&disk).await.unwrap();
+        let told = live(&world).await;
+        assert_eq!(told.unstored_revocations, 0, "filled before call {call}");
+        let killed = disk.copy();
+        if disk.is_filled() {
+            give_until_refused(&world).await;
+            disk.empty();
+            // The engine goes on by itself when there is room.
+            world.you().give(&id("bob"), tag("@events"), Scope::Always, why()).await.unwrap();
+        }
+        world.engine.shutdown().await;
+        for (left, end) in [(killed, "after a kill"), (disk, "after an orderly end")] {
+            let full = left.copy();
+            full.fill_before(0);
+            agrees(&full, &told, &format!("filled before call {call}, {end}, still full")).await;
+        }
+    }
+}
+
+/// The disk is filled while an engine starts on a directory that has a killed engine's records.
+#[tokio::test]
+async fn a_disk_that_is_filled_up_during_a_start_loses_nothing() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let told = live(&world).await;
+    let killed = disk.copy();
+    world.engine.shutdown().await;
+    let count = {
+        let copy = killed.copy();
+        let world = open(&copy).await.unwrap();
+        world.engine.shutdown().await;
+        copy.calls().len()
+    };
+    for call in 0..count {
+        let copy = killed.copy();
+        copy.fill_before(call);
+        agrees(&copy, &told, &format!("filled before call {call}")).await;
+        agrees(&copy.copy(), &told, &format!("filled before call {call}, once more")).await;
+    }
+}
+
+/// Returns an engine whose only segment is larger than the reserve.
+async fn long_segment(disk: &Arc<FakeDisk>) -> World {
+    let clock = Arc::new(ManualClock::at(START));
+    let journal = Journal::open_on(disk.clone(), STATE, 1 << 24).unwrap();
+    let settings = settings(|settings| settings.max_grants = 1 << 20);
+    let engine = bestow::Engine::restore(Some(settings), clock.clone(), Arc::new(AsWritten), Arc::new(journal));
+    let world = World { engine: engine.await.unwrap(), clock };
+    for number in 0..10 {
+        let all: Vec<Permission> = (0..400).map(|place| tag(&format!("@write:/ws/{number}/{place}"))).collect();
+        let profile = profile(&format!("a{number}"), "you", Kind::Cron);
+        world.engine.register(profile, InitialGrants::of(all)).await.unwrap();
+    }
+    world
+}
+
+/// A naive journal writes the whole segment once more after a kill, and a full disk has no room for that.
+#[tokio::test]
+async fn after_a_kill_an_engine_starts_on_a_full_disk_whatever_the_length_of_its_segment() {
+    let disk = FakeDisk::new();
+    let world = long_segment(&disk).await;
+    world.engine.revoke(world.engine.grants().unwrap()[0].id, None).await.unwrap();
+    let (killed, expected) = (disk.copy(), world.engine.grants().unwrap());
+    assert!(1 << 20 < killed.read_file("journal-00000000000000000001.jsonl").len());
+    world.engine.shutdown().await;
+    let full = killed.copy();
+    full.fill_before(0);
+    let world = open_with(&full, 1 << 24).await.unwrap();
+    assert_eq!(world.engine.grants().unwrap(), expected);
+    world.engine.revoke(expected[0].id, None).await.unwrap();
+    let calls = full.calls().len();
+    drop(world);
+    let history = history(&killed.copy());
+    for call in 0..calls {
+        let cut = killed.copy();
+        cut.fill_before(0);
+        cut.fail(call, Fault::Power);
+        let opened = Journal::open_on(cut.clone(), STATE, 1 << 24);
+        let mut count = 0;
+        let after = cut.after_power_cut(&mut || {
+            count += 1;
+            count % 3 == 0
+        });
+        assert!(self::history(&after) == history, "power cut at call {call}");
+        audit::verify_on(after, STATE, None).unwrap();
+        drop(opened);
+    }
+}
+
+/// Returns everything that the journal on a disk has.
+fn history(disk: &Arc<FakeDisk>) -> Vec<Stored> {
+    let (journal, mut all) = (Journal::open_on(disk.clone(), STATE, 1 << 24).unwrap(), Vec::new());
+    let take = &mut |stored| {
+        all.push(stored);
+        Ok(())
+    };
+    journal.load(take).unwrap();
+    all
+}
+
+/// Each fault of an allocation. Nothing is written before it, so nothing is in doubt.
+#[tokio::test]
+async fn an_allocation_that_fails_refuses_what_gives_and_stores_what_takes() {
+    for fault in [Fault::Once, Fault::Full] {
+        let disk = FakeDisk::new();
+        let world = open(&disk).await.unwrap();
+        let ann = world.worker("ann", &["@network"]).await;
+        let mut refused = 0;
+        disk.fail_all(Call::Allocate, fault);
+        for number in 0..30 {
+            let given = world.you().give(ann.id(), tag(&format!("@read:/{number}")), Scope::Always, why()).await;
+            refused += usize::from(given.is_err());
+        }
+        assert!(0 < refused, "{fault:?}");
+        world.engine.revoke(ann.grants().unwrap()[0].id, None).await.unwrap();
+        disk.forgive();
+        world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap();
+        assert_eq!(world.engine.check(ann.id(), &tag("@network")), Check::NotHeld);
+        let killed = disk.copy();
+        world.engine.shutdown().await;
+        for left in [killed, disk] {
+            let world = open(&left).await.unwrap();
+            assert_eq!(world.engine.check(&id("ann"), &tag("@network")), Check::NotHeld, "{fault:?}");
+            world.engine.shutdown().await;
+        }
+    }
+}
