@@ -51,7 +51,7 @@ pub mod action {
     pub use crate::kernel::ExecScope;
     pub use crate::model::{
         Action, ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest,
-        InvalidDigest, InvalidOperation, InvalidPattern, Operation, UseFacts, UseOrigin,
+        InvalidDigest, InvalidOperation, InvalidPattern, LazyDigest, Operation, UseFacts, UseOrigin,
     };
 }
 

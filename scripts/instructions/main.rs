@@ -1,12 +1,13 @@
 //! Does one kind of step as often as it is told: `instructions CASE COUNT [time]`. Without arguments it lists the
-//! cases, each with a small count. `instructions large` prints the times of steps among many agents.
+//! cases, each with a small count. `instructions large` prints the times of steps among many agents, and of steps that
+//! several tasks do at once.
 
 use std::{sync::Arc, time::Instant};
 
 use bestow::{
     Action, Agent, AgentId, Answer, Engine, InitialGrants, Kind, Permission, PermissionRequest, Policy, Profile,
     Settings,
-    grant::{GrantId, Hold, PermissionRef, PinnedPermission, Place, Reads},
+    grant::{GrantId, Hold, PermissionRef, Permissions, PinnedPermission, Place, Reads},
     host::{AsWritten, Clock, ManualClock, SystemClock},
     policy::{AgentPolicy, PolicyPermission},
     user::Prompt,
@@ -47,6 +48,9 @@ fn main() {
         println!("{:.0} ns", spent);
     }
 }
+
+/// The number of grants that exist before a small number of them is revoked.
+const GIVEN: u32 = 300;
 
 struct World {
     engine: Engine,
@@ -159,6 +163,138 @@ async fn large() {
         fresh.register(profile(id(number), Kind::Subagent), held).await.unwrap();
     }
     println!("registering the same agents: {} ms", started.elapsed().as_millis());
+    let fresh = engine(Arc::new(SystemClock::new()));
+    let new = |number| {
+        let held = InitialGrants::of((0..32).map(|part| root(number, part)));
+        (profile(id(number), Kind::Subagent), held)
+    };
+    let all: Vec<_> = (0..1_000).map(new).collect();
+    let started = Instant::now();
+    fresh.register_all(all).await.unwrap();
+    println!("registering the same agents at once: {} ms", started.elapsed().as_millis());
+    reload().await;
+    cascade().await;
+    tasks();
+    answers();
+}
+
+/// Prints the time of a policy of 10,000 agents in which one has another directory.
+async fn reload() {
+    let listed = |agent, part| PolicyPermission {
+        pinned: PinnedPermission::from(root(agent, part)),
+        hold: Hold::Use,
+        place: Place { file: "agents.toml".into(), line: 1 },
+    };
+    let policy = |changed: usize| {
+        let agents = (0..10_000).map(|number| {
+            let more = usize::from(number == changed);
+            let permissions = (0..4 + more).map(|part| listed(number, part)).collect();
+            (id(number), AgentPolicy { profile: profile(id(number), Kind::Subagent), permissions, rules: [].into() })
+        });
+        Policy { settings: settings(), agents: agents.collect(), left_out: Vec::new() }
+    };
+    let fresh = engine(Arc::new(SystemClock::new()));
+    fresh.configure(policy(10_000)).await.unwrap();
+    let mut times = Vec::new();
+    for changed in 0..5 {
+        let next = policy(changed);
+        let started = Instant::now();
+        fresh.configure(next).await.unwrap();
+        times.push(started.elapsed().as_micros());
+    }
+    times.sort_unstable();
+    println!("a policy of 10,000 agents, two of them changed: {} us", times[2]);
+}
+
+/// Prints the time of a cascade of a million grants, and the longest check of another agent meanwhile.
+async fn cascade() {
+    let engine = engine(Arc::new(SystemClock::new()));
+    let all = InitialGrants::of(["@write:/srv".parse::<Permission>().unwrap()]);
+    let lead = engine.register(profile("lead".parse().unwrap(), Kind::Foreground), all).await.unwrap();
+    let held = InitialGrants::of([root(5_000, 0)]);
+    let other = engine.register(profile(id(5_000), Kind::Subagent), held).await.unwrap();
+    for agent in 0..1_000 {
+        let to = engine.register(profile(id(agent), Kind::Subagent), InitialGrants::nothing()).await.unwrap();
+        for parts in 0..10 {
+            let given: Vec<_> = (parts * 100..parts * 100 + 100).map(|part| root(agent, part)).collect();
+            lead.grant(to.id(), Permissions::try_from(given).unwrap(), "bench").await.unwrap();
+        }
+    }
+    let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let checks = std::thread::spawn({
+        let is_over = Arc::clone(&is_over);
+        let path = "/srv/agents/000005000/work/part-000/src/x";
+        move || {
+            let (mut longest, mut count) = (0, 0_u64);
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let started = Instant::now();
+                assert!(other.check(PermissionRef::write(path)).is_held());
+                longest = longest.max(started.elapsed().as_micros());
+                count += 1;
+            }
+            (longest, count)
+        }
+    });
+    let support = lead.grants().unwrap()[0].id;
+    let started = Instant::now();
+    engine.revoke(support, None).await.unwrap();
+    let spent = started.elapsed().as_millis();
+    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    let (longest, count) = checks.join().unwrap();
+    assert_eq!(engine.grants().unwrap().len(), 1);
+    println!("a cascade of 1,000,000 grants: {spent} ms, meanwhile {count} checks, the longest {longest} us");
+}
+
+/// Prints the time of a grant by one task and by 64 tasks on two threads.
+fn tasks() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    for tasks in [1, 64, 1, 64] {
+        let world = Arc::new(runtime.block_on(World::new(4)));
+        let started = Instant::now();
+        let all: Vec<_> = (0..tasks)
+            .map(|task| {
+                let world = Arc::clone(&world);
+                runtime.spawn(async move {
+                    for number in 0..12_800 / tasks {
+                        world.grant(task * 1_000_000 + number).await;
+                    }
+                })
+            })
+            .collect();
+        all.into_iter().for_each(|task| runtime.block_on(task).unwrap());
+        println!("a grant by {tasks} tasks: {} ns", started.elapsed().as_nanos() / 12_800);
+    }
+}
+
+/// Prints the time from a request to its answer, with the agent and the person on two threads.
+fn answers() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let world = runtime.block_on(World::new(4));
+    let you = world.engine.approver("you", "ann", "bench");
+    let mut user = world.engine.connect(world.lead.id()).unwrap();
+    runtime.spawn(async move {
+        while let Some(shown) = user.next().await {
+            if let Prompt::Ask(request) = shown {
+                you.answer(request.id, Answer::allow().scope(bestow::grant::Scope::Once)).await.unwrap();
+            }
+        }
+    });
+    let agent = world.agents[7].clone();
+    let times = runtime.spawn(async move {
+        let mut times = Vec::new();
+        for _ in 0..10_000 {
+            let started = Instant::now();
+            let ticket = agent.request(PermissionRequest::new(Permission::Network, "to measure")).await.unwrap();
+            ticket.resolution().await;
+            times.push(started.elapsed().as_nanos() / 100);
+            agent.spend(&Permission::Network).await.unwrap();
+        }
+        times.sort_unstable();
+        times
+    });
+    let times = runtime.block_on(times).unwrap();
+    let shown = |place: usize| times[place] as f64 / 10.0;
+    println!("a request to its answer, on two threads: p50 {} us, p99 {} us", shown(5_000), shown(9_900));
 }
 
 /// Returns nanoseconds for each step.
@@ -206,15 +342,16 @@ async fn measured(case: &str, count: u32) -> f64 {
             each(started)
         }
         _ if case.starts_with("revoke") => {
-            // The instructions contain a grant each; the time does not.
-            let mut spent = 0.0;
-            for number in 0..count {
-                let given = world.grant(number).await;
-                let started = Instant::now();
-                world.engine.revoke(given, None).await.unwrap();
-                spent += started.elapsed().as_nanos() as f64;
+            // As many grants for each small count, so that the difference of two counts contains no grant.
+            let mut given = Vec::new();
+            for number in 0..count.max(GIVEN) {
+                given.push(world.grant(number).await);
             }
-            spent / f64::from(count)
+            let started = Instant::now();
+            for grant in given.into_iter().take(count as usize) {
+                world.engine.revoke(grant, None).await.unwrap();
+            }
+            each(started)
         }
         "request-routed" | "request-answered" => {
             let you = world.engine.approver("you", "ann", "bench");

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapAny;
 
 use super::inbox;
-use crate::kernel::{Check, CompiledPermissions, check, extend, revise};
+use crate::kernel::{Check, CompiledPermissions, HeldGrants, check, extend, revise};
 use crate::model::{Grant, Permission, PermissionRef, Timestamp};
 
 /// The published permissions and the mail of one agent. Readers take a snapshot without waiting; only the writer
@@ -36,13 +36,14 @@ impl AgentSlot {
     /// Returns false if they have to be compiled.
     pub(super) fn publish_changes(
         &self,
-        held: &[Arc<Grant>],
+        held: &HeldGrants,
         permissions: &[&Permission],
         scratch: &mut Vec<u8>,
     ) -> bool {
         let before = self.compiled.load_full();
         let mut permissions = permissions.iter();
-        let changed = permissions.try_fold(before, |compiled, changed| revise(&compiled, held, changed, scratch));
+        let changed =
+            permissions.try_fold(before, |compiled, changed| revise(&compiled, held.alike(changed), changed, scratch));
         changed.map(|compiled| self.compiled.store(compiled)).is_some()
     }
 

@@ -84,7 +84,7 @@ impl Agent {
         before: Vec<HookVerdict>,
     ) -> Result<Vec<HookVerdict>, Error> {
         let mut asked = self.ask_hooks(hooks, considered, Some(updated)).await?;
-        asked.refuse_another_change(updated, considered.facts().input)?;
+        asked.refuse_another_change(updated, *considered.facts().input)?;
         let stricter = before.into_iter().filter(|opinion| opinion.verdict > Verdict::Allow);
         // The uses may have changed, so an earlier result now applies to the whole action.
         let stricter = stricter.map(|opinion| HookVerdict { about: 0, ..opinion });
@@ -193,7 +193,7 @@ impl Agent {
             reason: action.reason.clone(),
             call: facts.call.clone(),
             input: said.and_then(input_of),
-            digest: facts.input,
+            digest: *facts.input,
         };
         let text = said.map(text_of).unwrap_or_default();
         let secrets = Secrets::of(&text);
@@ -348,7 +348,7 @@ impl Asked {
             let Some(new) = new.map(|new| in_place_of(action, new)) else { continue };
             match self.agent.may_replace(action, old, &new)? {
                 Ok(considered) => {
-                    let input = considered.facts().input;
+                    let input = *considered.facts().input;
                     said.updated = Some(input);
                     inputs.push((said, input, new));
                 }
@@ -364,7 +364,7 @@ impl Asked {
         }
         let input = inputs.first().map(|(_, input, _)| *input);
         let new = inputs.into_iter().next().map(|(.., new)| Box::new(new));
-        let changed = input.filter(|input| *input != old.facts().input);
+        let changed = input.filter(|input| *input != *old.facts().input);
         Ok(new.filter(|_| changed.is_some()))
     }
 
@@ -373,7 +373,7 @@ impl Asked {
     fn refuse_another_change(&mut self, current: &Action, digest: Digest) -> Result<(), Error> {
         for said in &mut self.said {
             let Some(new) = said.whole().and_then(|answer| answer.updated_input.clone()) else { continue };
-            if self.agent.considered(&in_place_of(current, new))?.facts().input != digest {
+            if *self.agent.considered(&in_place_of(current, new))?.facts().input != digest {
                 said.fail("another hook has already changed the input".to_owned());
             }
         }

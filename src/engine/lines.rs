@@ -11,7 +11,7 @@ use std::{
 use bestow_command::{Classification, Classifier, internal::NamedUses};
 use foldhash::fast::RandomState;
 
-use crate::model::{CommandShape, Destructive, Secrets, SpokenPart, Tier};
+use crate::model::{CommandFingerprint, CommandShape, Destructive, Secrets, SpokenPart, Tier};
 
 /// The maximum number of recent lines. The cache may hold up to twice as many.
 const MOST: usize = 128;
@@ -25,6 +25,8 @@ pub(super) struct Line {
     pub(super) text: Arc<str>,
     /// The parts of the line; none if it was not understood.
     pub(super) parts: Option<Vec<SpokenPart>>,
+    /// The fingerprint of the line with these parts.
+    pub(super) doing: Arc<CommandFingerprint>,
     pub(super) named: NamedUses,
     /// The text without secrets.
     pub(super) shown: Arc<str>,
@@ -42,9 +44,11 @@ impl Line {
             impact_scope: secrets.redacted_in(&judged.impact()),
             rollback_advice: judged.rollback_advice().into(),
         });
+        let parts = judged.spoken();
         Line {
             text: text.into(),
-            parts: judged.spoken(),
+            doing: Arc::new(CommandFingerprint::of(text, parts.as_deref())),
+            parts,
             shown: secrets.redacted_but(&judged.programs()),
             tier: judged.tier,
             tier_reason: secrets.redacted_in(&judged.reason),

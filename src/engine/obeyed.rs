@@ -22,7 +22,7 @@ impl Shared {
     /// Raises the tier of each part that obeys files which agents may write.
     pub(super) fn trusting_nobody(&self, mut understood: ResolvedAction) -> Result<ResolvedAction, Error> {
         let ResolvedAction { uses, cwd, tier, tier_reason, .. } = &mut understood;
-        let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return Ok(understood) };
+        let Target::Command { parts: Some(parts), doing, .. } = &mut uses.own.target else { return Ok(understood) };
         // The parts of a line mostly obey the same files.
         let mut looked: Vec<(Obeys, Option<Arc<str>>)> = Vec::new();
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
@@ -38,6 +38,7 @@ impl Shared {
                 };
                 let Some(why) = why else { continue };
                 part.tier = Tier::Dangerous;
+                *doing = None;
                 if *tier == Some(Tier::Safe) {
                     (*tier, *tier_reason) = (Some(Tier::Dangerous), Arc::from(format!("Dangerous command: {why}")));
                 }

@@ -41,7 +41,7 @@ impl Shared {
     fn publish_changes<'e>(&self, writer: &mut Writer, events: impl Iterator<Item = &'e Event>) {
         for (agent, changes) in touched(events) {
             let Writer { queue, scratch, .. } = &mut *writer;
-            let held = queue.published().agents.get(agent).map(|agent| agent.held.as_slice());
+            let held = queue.published().agents.get(agent).map(|agent| &agent.held);
             let is_done = match (changes, held, self.cell(agent)) {
                 (Changes::Few(permissions), Some(held), Some(cell)) => {
                     cell.publish_changes(held, &permissions, scratch)

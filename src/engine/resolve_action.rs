@@ -442,7 +442,11 @@ fn without_up(path: &str) -> String {
 /// Resolves a command line with the other input of its tool. That input, `besides`, may change what runs, so it is
 /// shown and bound to the approval.
 fn command(base: ResolvedAction, line: &Line, besides: &Map<String, Value>, classifier: &Classifier) -> ResolvedAction {
-    let target = Target::Command { text: Arc::clone(&line.text), parts: line.parts.clone() };
+    let target = Target::Command {
+        text: Arc::clone(&line.text),
+        parts: line.parts.clone(),
+        doing: Some(Arc::clone(&line.doing)),
+    };
     let (tier, tier_reason) = (Some(line.tier), Arc::clone(&line.tier_reason));
     let (shape, destructive, shown) = (line.shape.clone(), line.destructive.clone(), Arc::clone(&line.shown));
     let base = ResolvedAction { shown, tier, tier_reason, shape, destructive, ..about(base, target, None) };

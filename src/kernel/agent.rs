@@ -9,11 +9,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, AgentOrigin, Grant, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SanitizedPath, SavedDecision,
-    Verdict, ViolationId,
+    AgentId, AgentOrigin, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SanitizedPath, SavedDecision, Verdict,
+    ViolationId,
 };
 
-use super::{request_budget::Asked, rules::Rules};
+use super::{held_grants::HeldGrants, request_budget::Asked, rules::Rules};
 
 /// The state of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub(crate) struct Agent {
     pub(super) written_mode: Option<Mode>,
     /// The grants that the agent holds, oldest first.
     #[serde(skip)]
-    pub(crate) held: Vec<Arc<Grant>>,
+    pub(crate) held: HeldGrants,
     /// The grants that the agent gave.
     #[serde(skip)]
     pub(super) given: BTreeSet<GrantId>,
@@ -85,7 +85,7 @@ impl Agent {
             run: self.run.clone(),
             source: self.source,
             written_mode: None,
-            held: Vec::new(),
+            held: HeldGrants::default(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
             asked: Asked::never(),

@@ -16,6 +16,7 @@ mod compiled_permissions;
 mod decide;
 mod declared;
 mod exec_scope;
+mod held_grants;
 mod image_form;
 mod judged;
 mod kin;
@@ -59,6 +60,7 @@ pub(crate) use command::{Command, Entering, HookNews, NewAgent, Person, RunsAtOp
 pub use compiled_permissions::Check;
 pub(crate) use compiled_permissions::{CompiledPermissions, SharedLimits, check, compile, extend, revise};
 pub use exec_scope::ExecScope;
+pub(crate) use held_grants::HeldGrants;
 pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPermission, StatedPolicies, StatedRule, StatedViolation};
 pub(crate) use protected::{Protected, Standing};

@@ -66,10 +66,17 @@ fn covers(sorted: &[SanitizedPath], path: &SanitizedPath) -> bool {
 
 /// Compares paths so that everything below a path follows directly after it.
 fn by_components(one: &SanitizedPath, other: &SanitizedPath) -> Ordering {
-    let key = |path: &SanitizedPath| if path.as_str() == "/" { "" } else { path.as_str() }.len();
-    let (one, other) = (one.as_str().bytes().take(key(one)), other.as_str().bytes().take(key(other)));
     let slash_first = |byte: u8| if byte == b'/' { 0 } else { byte };
-    one.map(slash_first).cmp(other.map(slash_first))
+    let (one, other) = (bytes_of(one), bytes_of(other));
+    match one.iter().zip(other).find(|(one, other)| one != other) {
+        Some((one, other)) => slash_first(*one).cmp(&slash_first(*other)),
+        None => one.len().cmp(&other.len()),
+    }
+}
+
+/// Returns the text of a path. The root is empty, so that it is the beginning of every path.
+fn bytes_of(path: &SanitizedPath) -> &[u8] {
+    if path.as_str() == "/" { &[] } else { path.as_str().as_bytes() }
 }
 
 #[cfg(test)]

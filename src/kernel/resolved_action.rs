@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, Operation,
-    Permission, PinnedPermission, Reason, SanitizedPath, StartDir, Tier, ToolName, UseFacts, UseOrigin, cut,
+    ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, DigestTexts,
+    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, StartDir, Tier, ToolName, UseFacts,
+    UseOrigin, cut,
 };
 
 use super::{
@@ -15,6 +16,9 @@ use super::{
 
 /// The maximum number of uses in a record. The digest that binds an approval covers all uses.
 const MAX_LISTED: usize = 64;
+
+/// The most bytes that are reserved for the texts of a digest.
+const MAX_ROOM: usize = 4096;
 
 /// Returns the uses for a record: a limited number, without words of unknown meaning.
 fn listed(mut uses: Vec<UseFacts>) -> Vec<UseFacts> {
@@ -101,18 +105,18 @@ impl ResolvedAction {
         // Relative names in the input of a tool begin in that directory, too.
         let cwd = self.cwd.as_ref().or(self.directory.as_ref()).map(SanitizedPath::as_str);
         let further: Vec<UseFacts> = self.uses.further().iter().map(Use::facts).collect();
-        let bound = self.bound(&further);
-        let whole = [operation, tool, resource, &self.input].into_iter().chain(cwd);
-        let whole = whole.chain(bound.iter().map(String::as_str));
+        let len = tool.len() + resource.len() + self.input.len() + cwd.map_or(0, str::len);
+        let mut own = DigestTexts::with_capacity(len.min(MAX_ROOM) + 128);
+        [operation, tool, resource].into_iter().for_each(|text| own.add(text));
         Arc::new(ActionFacts {
             operation: self.operation(),
             tool: self.tool.clone(),
             resource: Arc::clone(&self.shown),
+            input: self.whole(own.clone(), cwd, &further),
+            access: self.access(own, cwd),
             uses: listed(further),
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
-            input: Digest::of_texts(whole),
-            access: self.access(operation, tool, resource, cwd),
             circumstances: self.circumstances,
             directory: self.directory.clone(),
             shape: self.remembered_shape(),
@@ -125,10 +129,28 @@ impl ResolvedAction {
         })
     }
 
-    fn access(&self, operation: &str, tool: &str, resource: &str, cwd: Option<&str>) -> Digest {
-        let circumstances = self.circumstances.map(|digest| digest.to_string());
-        let besides = cwd.into_iter().chain(self.said()).chain(circumstances.as_deref());
-        Digest::of_texts([operation, tool, resource].into_iter().chain(besides))
+    /// Returns the digest of everything that an approval of the action is bound to. `own` contains the operation, the
+    /// tool and the resource. The rest is the input, the directory, all uses, the identity of a program file, the
+    /// circumstances and the content.
+    fn whole(&self, own: DigestTexts, cwd: Option<&str>, further: &[UseFacts]) -> LazyDigest {
+        let mut all = own;
+        std::iter::once(self.input.as_str()).chain(cwd).for_each(|text| all.add(text));
+        self.permissions().for_each(|permission| all.add_shown(permission));
+        if self.operation() == Operation::Exec {
+            self.uses.pinned().for_each(|pinned| all.add_shown(&format_args!("{:?}", pinned.identity)));
+        }
+        further.iter().for_each(|used| all.add_shown(used));
+        let content = self.details.as_ref().map(|details| details.digest);
+        self.circumstances.into_iter().chain(content).for_each(|digest| all.add_shown(&digest));
+        all.digest()
+    }
+
+    /// Returns the digest of what a decision for a session is saved under.
+    fn access(&self, own: DigestTexts, cwd: Option<&str>) -> LazyDigest {
+        let mut access = own;
+        cwd.into_iter().chain(self.said()).for_each(|text| access.add(text));
+        self.circumstances.iter().for_each(|digest| access.add_shown(digest));
+        access.digest()
     }
 
     /// Returns the shape that a permanent approval covers, if one is possible. It includes the working directory and
@@ -187,18 +209,6 @@ impl ResolvedAction {
     fn said(&self) -> Option<&str> {
         let all = matches!(self.target(), Target::Tool { .. }).then_some(self.input.as_str());
         all.or(self.besides.as_deref())
-    }
-
-    /// Returns the parts of the action that bind an approval besides the shown text: all uses, the identity of a
-    /// program file, and the circumstances.
-    fn bound(&self, further: &[UseFacts]) -> Vec<String> {
-        let needs = self.permissions().map(ToString::to_string);
-        let files = self.uses.pinned().filter(|_| self.operation() == Operation::Exec);
-        let files = files.map(|pinned| format!("{:?}", pinned.identity));
-        let further = further.iter().map(ToString::to_string);
-        let content = self.details.as_ref().map(|details| details.digest);
-        let digests = self.circumstances.into_iter().chain(content).map(|digest| digest.to_string());
-        needs.chain(files).chain(further).chain(digests).collect()
     }
 
     /// Returns the fingerprint of a command line, however it is written. For a program file it is the fingerprint of

@@ -1,7 +1,5 @@
 //! Serialization of a complete state. Values that can be derived from other values are not written.
 
-use std::sync::Arc;
-
 use super::{State, state::giver};
 
 impl State {
@@ -31,7 +29,7 @@ impl State {
             self.write_roots.insert(grant);
             if let Some(holder) = self.agents.get_mut(&grant.to) {
                 // Grants arrive in id order, which is the order of this list.
-                holder.held.push(Arc::clone(grant));
+                holder.held.add(grant);
             }
             if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
                 giver.given.insert(grant.id);

@@ -17,6 +17,7 @@ use crate::model::{
 use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
+    held_grants::HeldGrants,
     image_form::{Grants, grants, in_order},
     judged::Judged,
     kin::Kin,
@@ -327,7 +328,7 @@ impl State {
             run: run.clone(),
             source,
             written_mode: None,
-            held: Vec::new(),
+            held: HeldGrants::default(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
             asked: Asked::never(),
@@ -438,8 +439,7 @@ impl State {
             self.ending.insert((until, grant.id));
         }
         if let Some(holder) = self.agents.get_mut(&grant.to) {
-            let place = holder.held.partition_point(|held| held.id < grant.id);
-            holder.held.insert(place, Arc::clone(grant));
+            holder.held.add(grant);
         }
         if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.insert(grant.id);
@@ -463,7 +463,7 @@ impl State {
             self.ending.remove(&(until, grant.id));
         }
         if let Some(holder) = self.agents.get_mut(&grant.to) {
-            holder.held.retain(|held| held.id != grant.id);
+            holder.held.remove(grant.id);
         }
         if let Some(giver) = giver(&grant).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.remove(&grant.id);

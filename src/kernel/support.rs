@@ -10,7 +10,7 @@ use crate::model::{
     Access, AgentId, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, sensitive_part,
 };
 
-use super::{Refusal, Standing, State, agent::Agent, command::StaleGrants, state::giver};
+use super::{Refusal, Standing, State, agent::Agent, command::StaleGrants, held_grants::HeldGrants, state::giver};
 
 /// Proof that an agent may pass a permission on. It borrows the state that it is valid for.
 ///
@@ -245,7 +245,10 @@ pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> 
 ///
 /// If the policy file or a person gave the permission for delegation only, a gift from an agent is for delegation only
 /// as well. Otherwise the holder could pass the permission on, get it back as a gift and use it.
-pub(super) fn hold_of_gift(held: &[Arc<Grant>], permission: &Permission, now: Timestamp) -> Hold {
+pub(super) fn hold_of_gift(held: &HeldGrants, permission: &Permission, now: Timestamp) -> Hold {
+    if !held.has_kept_back() {
+        return Hold::Use;
+    }
     // A gift that was restricted restricts later gifts, even after the original restriction is given up.
     let keeps_back = |grant: &Arc<Grant>| grant.hold == Hold::PassOn && grant.is_live(now);
     let kept_back = held.iter().any(|own| keeps_back(own) && own.pinned.permission.covers(permission));

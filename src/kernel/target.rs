@@ -16,8 +16,9 @@ pub(crate) enum Target {
     Path(SanitizedPath),
     /// A directory with everything below it.
     Tree(SanitizedPath),
-    /// A command line and its parts. The parts are `None` if the line could not be parsed.
-    Command { text: Arc<str>, parts: Option<Vec<SpokenPart>> },
+    /// A command line and its parts. The parts are `None` if the line could not be parsed. The fingerprint is known if
+    /// the parts still have the tiers that they were read with.
+    Command { text: Arc<str>, parts: Option<Vec<SpokenPart>>, doing: Option<Arc<CommandFingerprint>> },
     /// An unknown tool, by its name. It may run any command in its input.
     Tool { name: Arc<str>, mentions: InputText },
     /// A host.
@@ -49,7 +50,8 @@ impl Target {
     /// Returns the fingerprint of the command, if the object is something that runs.
     pub(crate) fn doing(&self) -> Option<CommandFingerprint> {
         match self {
-            Target::Command { text, parts } => Some(CommandFingerprint::of(text, parts.as_deref())),
+            Target::Command { doing: Some(doing), .. } => Some(CommandFingerprint::clone(doing)),
+            Target::Command { text, parts, doing: None } => Some(CommandFingerprint::of(text, parts.as_deref())),
             // A denial of an unknown tool is a denial of the tool itself.
             Target::Tool { name, .. } => Some(CommandFingerprint::of(name, None)),
             Target::Path(_)

@@ -87,7 +87,11 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Resolv
     let parts = Some(vec![crate::model::SpokenPart::plain(tier, runs)]);
     std::sync::Arc::new(super::ResolvedAction {
         tool: "bash".parse().unwrap(),
-        uses: own(crate::model::Operation::Command, super::Target::Command { text: text.into(), parts }, None),
+        uses: own(
+            crate::model::Operation::Command,
+            super::Target::Command { text: text.into(), parts, doing: None },
+            None,
+        ),
         shown: text.into(),
         cut: false,
         tier: Some(tier),

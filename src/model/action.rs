@@ -8,7 +8,7 @@ use serde_json::Value;
 use bestow_command::Shape;
 
 use super::{
-    CallId, CommandFingerprint, Details, Digest, GIVEN, Operation, Permission, Permissions, Quoted, Reason,
+    CallId, CommandFingerprint, Details, Digest, GIVEN, LazyDigest, Operation, Permission, Permissions, Quoted, Reason,
     SanitizedPath, Scope, Ticked, Tier, ToolName, UseFacts,
 };
 
@@ -170,10 +170,10 @@ pub struct ActionFacts {
     pub tier_reason: Arc<str>,
     /// The digest of the whole action, its working directory and its circumstances. Any difference makes another
     /// action.
-    pub input: Digest,
+    pub input: LazyDigest,
     /// The digest of tool, operation, resource, working directory and circumstances. A decision for a session is saved
     /// under it.
-    pub access: Digest,
+    pub access: LazyDigest,
     /// The digest of the circumstances ([`Action::under`]), if any are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<Digest>,

@@ -250,7 +250,7 @@ impl About {
 
     fn action(&mut self, action: &ActionFacts) {
         self.ids.tool_call_id = action.call.clone();
-        self.refer("input", action.input);
+        self.refer("input", &action.input);
     }
 
     fn grant(&mut self, grant: &Grant) {
@@ -273,7 +273,7 @@ impl About {
         self.ids.owner_id = Some(resolution.owner.clone());
         self.ids.request_id = Some(resolution.request);
         resolution.action.iter().for_each(|action| self.action(action));
-        resolution.updated_input.iter().for_each(|action| self.refer("updatedInput", action.input));
+        resolution.updated_input.iter().for_each(|action| self.refer("updatedInput", &action.input));
     }
 
     fn decision(&mut self, decision: &Decision) {

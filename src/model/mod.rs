@@ -60,7 +60,8 @@ pub use command_fingerprint::CommandFingerprint;
 pub use credential_change::{CredentialChange, CredentialEvent, CredentialHolder};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use details::{Details, is_shown_whole};
-pub use digest::{Digest, InvalidDigest};
+pub(crate) use digest::{DIGEST, DIGEST_LEN, DigestTexts};
+pub use digest::{Digest, InvalidDigest, LazyDigest};
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
 #[cfg(feature = "config")]

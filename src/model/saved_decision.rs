@@ -99,8 +99,8 @@ impl SavedDecision {
     /// Returns true if the subject of the decision is this action.
     pub(crate) fn is_about(&self, action: &ActionFacts) -> bool {
         match &self.about {
-            Subject::Input(input) => *input == action.input,
-            Subject::Access(access) => *access == action.access,
+            Subject::Input(input) => *input == *action.input,
+            Subject::Access(access) => *access == *action.access,
             Subject::Shape(shape) => {
                 self.tool == action.tool && action.shape.as_ref().is_some_and(|other| shape.covers(other))
             }

@@ -289,7 +289,7 @@ fn rule_about(action: &ActionFacts) -> Result<Rule, PersistError> {
             );
             return Err(PersistError::not_sayable(why));
         }
-        Some(_) | None => About::Access(action.access),
+        Some(_) | None => About::Access(*action.access),
     };
     rule(&action.tool, action.operation, &action.resource, about)
 }

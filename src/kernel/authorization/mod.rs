@@ -178,7 +178,7 @@ impl Evaluation<'_> {
             decision_source: self.conclusion.source,
             decision_reason: self.conclusion.reason.as_ref().into(),
             rule_refs: self.conclusion.refs.clone(),
-            updated_input_ref: case.action.updated.then(|| facts.input),
+            updated_input_ref: case.action.updated.then(|| *facts.input),
             approval_action_id: said.and_then(|ruling| ruling.request).or_else(|| self.answered()),
             expires_at: carried.until,
             scope: carried.scope,

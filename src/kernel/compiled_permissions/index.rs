@@ -44,7 +44,9 @@ pub(super) fn extend(
 ) -> Option<Shape> {
     let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
     let taken = slots.as_chunks::<SLOT>().0;
-    let more = slots_for(count(taken) + 1);
+    let needed = count(taken) + 1;
+    // The table may have more slots than necessary, because roots were removed.
+    let more = if needed + needed / 3 < shape.slots as usize { shape.slots } else { slots_for(needed) };
     longer.clear();
     if more == shape.slots {
         longer.extend_from_slice(slots);
@@ -58,33 +60,34 @@ pub(super) fn extend(
     Some(Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) })
 }
 
-/// Writes the table without the root `text` into `shorter`. Returns none if the root is not in the table.
+/// Writes the table without the root `text` into `shorter`. Returns none if the root is not in the table. The shape
+/// may keep the depth of the root until the table shrinks: a check then looks for a root more than it has to.
 pub(super) fn without(shape: Shape, bytes: &[u8], prefix: Prefix, text: &str, shorter: &mut Vec<u8>) -> Option<Shape> {
     let (index, _) = locate(shape, bytes, text.as_bytes(), prefix)?;
     let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
     let slots = slots.as_chunks::<SLOT>().0;
     let (start, len) = span(slots.get(index)?);
-    let left = slots.iter().enumerate().filter(|(other, slot)| *other != index && !is_empty(slot));
-    let left = left.map(|(_, slot)| slot);
     let fewer = slots_for(count(slots) - 1);
-    let removed = Depths::of(prefix.depth);
-    let is_as_deep = |slot| {
-        let (start, len) = span(slot);
-        texts.get(start..start + len).is_some_and(|text| Depths::of(depth(text)) == removed)
-    };
-    let depths = if left.clone().any(is_as_deep) { shape.depths } else { shape.depths.except(removed) };
+    let mut shape = shape;
     shorter.clear();
-    if fewer == shape.slots {
+    // A table shrinks when half of it would do, so that a root that comes and goes changes one slot.
+    if fewer > shape.slots / 2 {
         shorter.extend_from_slice(slots.as_flattened());
         take_out(shorter.as_chunks_mut().0, index);
     } else {
+        shape = Shape { slots: fewer, depths: Depths::default() };
         shorter.resize(fewer as usize * SLOT, 0);
-        left.for_each(|slot| place(shorter.as_chunks_mut().0, *slot));
+        let left = slots.iter().enumerate().filter(|(other, slot)| *other != index && !is_empty(slot));
+        for (_, slot) in left {
+            let (start, len) = span(slot);
+            shape.depths = shape.depths.and(Depths::of(depth(texts.get(start..start + len)?)));
+            place(shorter.as_chunks_mut().0, *slot);
+        }
     }
     shorter.as_chunks_mut().0.iter_mut().for_each(|slot| move_text(slot, start, len));
     shorter.extend_from_slice(texts.get(..start)?);
     shorter.extend_from_slice(texts.get(start + len..)?);
-    Some(Shape { slots: fewer, depths })
+    Some(shape)
 }
 
 /// Writes the table with another number for the root `text` into `changed`. Returns none if the root is not in the
@@ -108,9 +111,15 @@ pub(super) fn renumber(
 /// Returns the number of slots: at least a third more than roots. A search for a missing root ends at the first empty
 /// slot. The number grows in steps of up to a quarter, so that most new roots need no other table.
 fn slots_for(roots: usize) -> u32 {
-    let step = (roots / 8).max(1).next_power_of_two();
+    let step = (roots / 4).max(1).next_power_of_two();
     let slots = (roots + roots / 3 + 1).next_multiple_of(step);
     if roots == 0 { 0 } else { u32::try_from(slots).unwrap_or(u32::MAX) }
+}
+
+/// Returns the number of bytes before the texts.
+#[cfg(test)]
+pub(super) fn table_len(shape: Shape) -> usize {
+    shape.slots as usize * SLOT
 }
 
 /// Returns the start and the length of the text of a slot.

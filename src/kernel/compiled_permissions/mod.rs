@@ -219,17 +219,17 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Compil
 }
 
 /// Returns `compiled` after a change of the grants for one permission: only its root is looked at. `held` contains all
-/// grants of the agent after the change. Returns none if only compiling all of them gives the result. `scratch` is a
+/// grants for this root after the change, and maybe others. Returns none if only compiling all of them gives the result. `scratch` is a
 /// reusable buffer.
-pub(crate) fn revise(
+pub(crate) fn revise<'h>(
     compiled: &CompiledPermissions,
-    held: &[Arc<Grant>],
+    held: impl IntoIterator<Item = &'h Arc<Grant>>,
     permission: &Permission,
     scratch: &mut Vec<u8>,
 ) -> Option<CompiledPermissions> {
     let Permission::Path(_, path) = permission else { return None };
     let mut terms = Terms::default();
-    for grant in for_use(held) {
+    for grant in held.into_iter().filter(|grant| grant.hold == Hold::Use) {
         match &grant.pinned.permission {
             Permission::Path(access, other) if other == path => terms.add(*access, grant),
             Permission::Path(..) | Permission::Network | Permission::Events | Permission::Tool(_) => {}

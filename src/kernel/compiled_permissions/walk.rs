@@ -44,10 +44,6 @@ impl Depths {
         Depths(self.0 | other.0)
     }
 
-    pub(super) fn except(self, other: Depths) -> Depths {
-        Depths(self.0 & !other.0)
-    }
-
     #[inline]
     pub(super) fn include(self, depth: u32) -> bool {
         self.0 & (1 << depth.min(31)) != 0

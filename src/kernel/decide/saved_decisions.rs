@@ -99,7 +99,7 @@ impl State {
         same_owner(agent, &by.owner)?;
         self.refuse_too_many(&agent.profile.id, agent.rulings.len(), 1)?;
         let facts = action.facts();
-        let about = Subject::Input(facts.input);
+        let about = Subject::Input(*facts.input);
         let ruling = self.ruling(agent, &facts, about, Verdict::Allow, Scope::Once, by, now);
         Ok(vec![Event::RulingMade { ruling: Arc::new(SavedDecision { reason: Some(reason), ..ruling }) }])
     }
@@ -166,7 +166,7 @@ impl State {
 /// Returns the subject that is saved for `scope`. Every denial can be saved, because it only takes something away.
 fn subject(action: &ActionFacts, verdict: Verdict, scope: Scope) -> Result<Subject, Refusal> {
     if scope == Scope::Once {
-        return Ok(Subject::Input(action.input));
+        return Ok(Subject::Input(*action.input));
     }
     if verdict != Verdict::Deny && !action.approval_can_last(scope) {
         let is_destructive = action.tier == Tier::Destructive;
@@ -178,6 +178,6 @@ fn subject(action: &ActionFacts, verdict: Verdict, scope: Scope) -> Result<Subje
     let shape = action.shape.as_ref().filter(|shape| verdict != Verdict::Deny || !shape.is_beside());
     match (scope, shape) {
         (Scope::Always | Scope::Until(_), Some(shape)) if runs => Ok(Subject::Shape(shape.clone())),
-        _ => Ok(Subject::Access(action.access)),
+        _ => Ok(Subject::Access(*action.access)),
     }
 }

@@ -165,7 +165,7 @@ impl Plain {
         let target = if self.operation == Operation::Command {
             let words = self.resource.split(' ').map(|word| Said::Is(word.into())).collect();
             let part = SpokenPart::plain(self.tier, Some(Spoken::of(words)));
-            Target::Command { text: self.resource.as_str().into(), parts: Some(vec![part]) }
+            Target::Command { text: self.resource.as_str().into(), parts: Some(vec![part]), doing: None }
         } else {
             Target::Path(self.resource.parse().unwrap())
         };

@@ -228,7 +228,7 @@ fn destroys() -> State {
     done(&mut state, register("bob", "you", Kind::Subagent, &[]));
     let action = std::sync::Arc::into_inner(command("rm -rf x", Tier::Destructive)).unwrap();
     let pinned = PinnedPermission::from(tag("@events"));
-    let target = crate::kernel::Target::Command { text: "rm -rf x".into(), parts: None };
+    let target = crate::kernel::Target::Command { text: "rm -rf x".into(), parts: None, doing: None };
     let action = std::sync::Arc::new(crate::kernel::ResolvedAction {
         uses: own(Operation::Command, target, Some(pinned)),
         ..action

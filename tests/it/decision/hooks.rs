@@ -344,7 +344,7 @@ async fn an_input_that_a_hook_changed_is_what_is_decided_and_what_may_run() {
     };
     assert_eq!(*action, Action::write("/ws/tmp/a"));
     assert_eq!(&*decision.action.resource, "/ws/tmp/a");
-    assert_eq!(decision.updated_input_ref, Some(decision.action.input));
+    assert_eq!(decision.updated_input_ref, Some(*decision.action.input));
     let told = heard(&mut events);
     let completed = told.iter().find_map(|recorded| match &recorded.event {
         Event::HookCompleted { call, updated_input_ref, .. } => Some((call.input, *updated_input_ref)),
@@ -377,10 +377,10 @@ async fn an_input_that_a_hook_changed_may_not_climb() {
         let ann = world.worker("ann", &["@write:/ws", "@network"]).await;
         says(&world, "bad", HookAnswer::allow().instead(instead));
         let mut events = world.engine.subscribe();
-        let before = ann.explain(&asked_about).unwrap().decision.action.input;
+        let before = *ann.explain(&asked_about).unwrap().decision.action.input;
         let decision = decided(&ann, asked_about).await;
         assert_eq!((decision.decision, decision.updated_input_ref), (Ruled::Ask, None), "{why}");
-        assert_eq!(decision.action.input, before, "{why}: the question is about what was asked about");
+        assert_eq!(*decision.action.input, before, "{why}: the question is about what was asked about");
         assert!(kinds(&mut events).contains(&"hook.failed"), "{why}");
     }
 }

@@ -85,7 +85,7 @@ async fn two_commands_that_differ_in_a_secret_only_are_two_commands() {
     let (first, ticket) = asked(&ann, one.clone()).await;
     let (second, _) = asked(&ann, two.clone()).await;
     assert_eq!(first.action.resource, second.action.resource, "they look the same");
-    assert_ne!((first.action.input, first.action.access), (second.action.input, second.action.access));
+    assert_ne!((&first.action.input, &first.action.access), (&second.action.input, &second.action.access));
     assert_ne!(first.approval_action_id, second.approval_action_id);
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
     assert_eq!(super::ruled(&ann, one).await, bestow::decision::Ruled::Allow);

@@ -342,7 +342,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let asking = Asking::new(&["@write:/ws"]).await;
-            let input = |action: &Action| asking.ann.explain(action).unwrap().decision.action.input;
+            let input = |action: &Action| *asking.ann.explain(action).unwrap().decision.action.input;
             let before: Vec<_> = others.iter().map(|other| asking.explained(other)).collect();
             let Authorization::Asked(_, ticket) = asking.ann.authorize(asked.clone()).await.unwrap() else { return };
             asking.you.answer(ticket.id(), once()).await.unwrap();

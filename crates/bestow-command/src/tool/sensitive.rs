@@ -32,6 +32,11 @@ pub(crate) fn is_sensitive(path: &str) -> bool {
 /// Returns true for files that programs run or obey. Also returns true for a path that contains `..` or a control
 /// character or starts with `~`.
 pub(crate) fn is_guarded(path: &str) -> bool {
-    let climbs = path.contains("..") && path.split(['/', '\\']).any(|part| part == "..") || path.starts_with('~');
-    climbs || path.chars().any(char::is_control) || columns_of_text(path).any(Columns::is_sensitive)
+    // The passes over the bytes have no branches. Most paths are plain ASCII without two dots in a row.
+    let bytes = path.as_bytes();
+    let has_dots =
+        bytes.iter().zip(bytes.iter().skip(1)).fold(false, |is, (one, next)| is | (*one == b'.') & (*next == b'.'));
+    let is_odd = bytes.iter().fold(false, |is, byte| is | !(0x20..0x7f).contains(byte));
+    let climbs = has_dots && path.split(['/', '\\']).any(|part| part == "..") || path.starts_with('~');
+    climbs || is_odd && path.chars().any(char::is_control) || columns_of_text(path).any(Columns::is_sensitive)
 }

@@ -105,12 +105,18 @@ impl FromStr for SanitizedPath {
     }
 }
 
-/// Returns true for a valid and normalized path without tab and line feed. Nearly every path is one. The check takes
-/// one pass.
+/// Returns true for a valid and normalized path without tab and line feed. Nearly every path is one.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() > MAX_PATH_CHARS || bytes.first() != Some(&b'/') {
         return false;
+    }
+    // Only a name that begins with a dot needs a closer look. These two passes have no branches.
+    let is_odd = |odd: bool, byte: &u8| odd | (*byte < 0x20);
+    let is_apart =
+        |apart: bool, (one, next): (&u8, &u8)| apart | ((*one == b'/') & ((*next == b'/') | (*next == b'.')));
+    if !bytes.iter().zip(bytes.iter().skip(1)).fold(false, is_apart) {
+        return !bytes.iter().fold(false, is_odd) && (bytes.len() == 1 || bytes.last() != Some(&b'/'));
     }
     let (mut len, mut dots) = (0_usize, 0_usize);
     for byte in bytes.iter().skip(1) {
@@ -154,7 +160,7 @@ impl SanitizedPath {
         let mut rest = self.as_str().strip_prefix('/').filter(|rest| !rest.is_empty());
         std::iter::from_fn(move || {
             let path = rest?;
-            let end = path.bytes().position(|byte| byte == b'/');
+            let end = memchr::memchr(b'/', path.as_bytes());
             let (name, behind) = end.map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end + 1..)));
             rest = behind;
             Some(name)

@@ -145,10 +145,22 @@ pub fn is_sensitive_name(name: &str, above: &str, depth: usize, added: &[Sensiti
         || added.iter().any(|added| added.matches(name))
 }
 
+/// Returns the pieces of a text between slashes of either kind.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr::memchr2(b'/', b'\\', text.as_bytes());
+        let (piece, behind) = end.map_or((text, None), |end| (text.get(..end).unwrap_or(text), text.get(end + 1..)));
+        rest = behind;
+        Some(piece)
+    })
+}
+
 /// Returns the columns of each component of a path that may be relative and may use either kind of slash.
 pub fn columns_of_text(path: &str) -> impl Iterator<Item = Columns> {
     let is_absolute = path.starts_with('/');
-    let names = path.split(['/', '\\']).filter(|name| !matches!(*name, "" | "."));
+    let names = pieces(path).filter(|name| !matches!(*name, "" | "."));
     names.enumerate().scan("", move |above, (depth, name)| {
         let at = At { above: std::mem::replace(above, name), depth: is_absolute.then_some(depth) };
         Some(table::columns(name, at))
