@@ -18,6 +18,9 @@ use super::{
     Times, policy,
 };
 
+/// The number of attempts to open a socket or a stream.
+const MOST_TRIES: usize = 2_000;
+
 /// The clients of one server.
 #[derive(Clone)]
 pub(super) struct Clients {
@@ -78,12 +81,12 @@ impl Clients {
             })*};
         }
         again_and_again!(
-            gives_and_revokes each 10 ms,
-            asks_and_answers each 20 ms,
-            classifies each 5 ms,
-            subscribes each 50 ms,
-            streams each 50 ms,
-            dies each 50 ms,
+            gives_and_revokes each 100 ms,
+            asks_and_answers each 100 ms,
+            classifies each 50 ms,
+            subscribes each 200 ms,
+            streams each 200 ms,
+            dies each 200 ms,
             reloads each 250 ms
         );
         Load { tasks, stop }
@@ -134,8 +137,16 @@ impl Clients {
         self.send(&self.bot, "POST", "/api/hooks/classify", &body).await;
     }
 
+    /// Opens a socket. A credential has a limited number of sockets, and a busy server learns late that one is gone.
     async fn socket(&self, token: &str) -> Socket {
-        Socket::open(self.address, "/ws", &[("authorization", &format!("Bearer {token}"))]).await.unwrap()
+        let bearer = format!("Bearer {token}");
+        for _ in 0..MOST_TRIES {
+            match Socket::open(self.address, "/ws", &[("authorization", &bearer)]).await {
+                Ok(socket) => return socket,
+                Err(status) => assert_eq!(status, 429),
+            }
+        }
+        panic!("the places of sockets do not become free");
     }
 
     /// A program subscribes, hears something, and is gone without a word.
@@ -147,10 +158,13 @@ impl Clients {
 
     async fn streams(&self, _: u64) {
         let bearer = format!("Bearer {}", self.you);
-        let Ok(mut events) = Events::open(self.address, "/v1/events", &[("authorization", &bearer)]).await else {
-            panic!("the stream is refused");
-        };
-        assert!(events.next().await.is_some());
+        for _ in 0..MOST_TRIES {
+            match Events::open(self.address, "/v1/events", &[("authorization", &bearer)]).await {
+                Ok(mut events) => return assert!(events.next().await.is_some()),
+                Err(reply) => assert_eq!(reply.status, 429, "{reply:?}"),
+            }
+        }
+        panic!("the places of streams do not become free");
     }
 
     /// A bot asks, and dies before anybody answers.
