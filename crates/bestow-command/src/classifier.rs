@@ -55,12 +55,13 @@ impl Classifier {
         Classifier { rules: Rules { additions, ..self.rules }, ..self }
     }
 
-    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value.
+    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value. Then
+    /// the name of a variable says nothing about its value.
     ///
     /// ```
     /// use bestow_command::{Classifier, Tier};
-    /// assert_eq!(Classifier::default().classify("sort $FILE").tier, Tier::Safe);
-    /// assert_eq!(Classifier::default().in_used_shell().classify("sort $FILE").tier, Tier::Dangerous);
+    /// assert_eq!(Classifier::default().classify("sort $TMPDIR/x").tier, Tier::Safe);
+    /// assert_eq!(Classifier::default().in_used_shell().classify("sort $TMPDIR/x").tier, Tier::Dangerous);
     /// ```
     pub fn in_used_shell(self) -> Self {
         Classifier { rules: Rules { used_shell: true, ..self.rules }, ..self }

@@ -158,7 +158,7 @@ pub(crate) fn said(arg: &Word) -> Vec<Said> {
             let start = start.trim_end_matches(['@', '+', '!']).into();
             vec![Said::Many(Ends { start, end: SmolStr::default() })]
         }
-        None if arg.known() == Known::Environment => vec![Said::One(Ends::default())],
+        None if arg.is_of_environment() => vec![Said::One(Ends::default())],
         None => vec![Said::Maybe(arg.text().into())],
         // The home directory is a single word.
         Some(_) if home => vec![Said::One(Ends { start, end })],

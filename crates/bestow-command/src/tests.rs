@@ -2,6 +2,7 @@
 
 mod answers;
 mod arrivals;
+mod directories;
 mod golden;
 mod invocations;
 mod linear;

@@ -206,6 +206,37 @@ pub(crate) fn names_a_secret(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| WORDS.contains(&word))
 }
 
+/// Returns true if the name of an environment variable says that the value is an absolute path, an address, a number or
+/// a name. Such a value is no option, and has no blanks.
+pub(crate) fn has_a_known_form(name: &str) -> bool {
+    /// Variables that systems and tools set to an absolute path, or to the name of a person or a machine.
+    const SET: &[&str] = &[
+        "ANDROID_HOME",
+        "CARGO_HOME",
+        "CI_PROJECT_DIR",
+        "CONDA_PREFIX",
+        "GITHUB_WORKSPACE",
+        "GOPATH",
+        "GOROOT",
+        "HOSTNAME",
+        "JAVA_HOME",
+        "LOGNAME",
+        "NVM_DIR",
+        "PYENV_ROOT",
+        "RUSTUP_HOME",
+        "SHELL",
+        "TMPDIR",
+        "USER",
+        "VIRTUAL_ENV",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+        "XDG_STATE_HOME",
+    ];
+    SET.contains(&name) || names_an_address(name)
+}
+
 /// Returns true if a variable name says that the value is an address, an identifier or a name, and not a secret.
 pub(crate) fn names_an_address(name: &str) -> bool {
     const SAYS: &[&str] = &[

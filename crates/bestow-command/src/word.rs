@@ -225,7 +225,10 @@ pub(crate) enum Known {
     /// Every character is known.
     #[default]
     Fully,
-    /// The unknown part comes from the environment, or from a program whose output has a known form.
+    /// The unknown part has a known form: a number, a date, an identifier, an absolute path. It can neither be an
+    /// option nor become several words that are one.
+    Form,
+    /// The unknown part comes from the environment, or is a file name that begins with written text.
     Environment,
     /// The unknown part may be any text.
     Partly,
@@ -297,7 +300,7 @@ impl Word {
     /// Creates a word that becomes any number of identifiers.
     pub(crate) fn identifiers(span: Span) -> Self {
         let text = Fragment::NonEmpty.into();
-        let (known, origin) = (Known::Environment, Origin::Expansion);
+        let (known, origin) = (Known::Form, Origin::Expansion);
         Word { text, span, known, origin, splits: true, open: true, ..Word::default() }
     }
 
@@ -316,7 +319,7 @@ impl Word {
 
     /// Returns this word with `word` in the place of each `mark`.
     pub(crate) fn filled(&self, mark: &str, word: &Word) -> Self {
-        let known = if word.known == Known::Environment { word.known } else { Known::Partly };
+        let known = if word.is_of_environment() { word.known } else { Known::Partly };
         let secret = self.secret || word.secret;
         Word { known, secret, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
     }
@@ -469,6 +472,11 @@ impl Word {
         self.is_exact() && !self.is_expanded()
     }
 
+    /// Returns true if a part of the word is unknown, and comes from the environment or has a known form.
+    pub(crate) fn is_of_environment(&self) -> bool {
+        matches!(self.known, Known::Form | Known::Environment)
+    }
+
     /// Returns true if the word may contain any text.
     pub(crate) fn is_wild(&self) -> bool {
         self.known == Known::Partly
@@ -481,7 +489,7 @@ impl Word {
         let pattern = self.text.without_optional_start();
         // A variable keeps the text of its glob. The name that the glob finds may begin with any character.
         let glob_start = (self.glob || self.is_wild()) && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
-        glob_start || (self.is_wild() && (open_start || self.splits))
+        glob_start || (self.known >= Known::Environment && (open_start || self.splits))
     }
 
     /// Returns the words that the output of a command becomes, as far as it is known. Otherwise returns the word

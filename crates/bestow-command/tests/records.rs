@@ -165,6 +165,8 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("wildcard.rs", "transports of `git`"),
     ("id_output.rs", "programs that print ids"),
     ("output.rs", "programs with a known output"),
+    ("control_flow.rs", "the builtin that ends a shell"),
+    ("scope.rs", "the builtin that ends a shell"),
     ("generated_files.rs", "programs that write their input"),
 ];
 

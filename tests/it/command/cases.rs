@@ -71,6 +71,8 @@ fn every_blind_case_comes_out_as_labelled_or_as_accepted() {
     let sets = [
         include_str!("../../cases/blind-traffic.jsonl"),
         include_str!("../../cases/blind-attacks.jsonl"),
+        include_str!("../../cases/blind-traffic-2.jsonl"),
+        include_str!("../../cases/blind-attacks-2.jsonl"),
         include_str!("../../cases/attacks-own.jsonl"),
     ];
     let wrong: Vec<String> = sets.into_iter().flat_map(wrong_with_differences).collect();

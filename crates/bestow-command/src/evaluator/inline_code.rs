@@ -340,6 +340,12 @@ pub(super) fn is_printing(name: &str, before: Option<&Word>, word: &Word) -> boo
 
 /// Returns the output of an interpreter whose code only prints.
 pub(crate) fn printed(name: &str, rest: &[Word]) -> Option<String> {
+    if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
+        // Each text in the program may be a line that it prints.
+        let is_program = |word: &&Word| word.text().contains(['{', '"']) && !word.text().starts_with('-');
+        let (texts, _) = texts_and_rest(rest.iter().find(is_program)?.text());
+        return (!texts.is_empty()).then(|| texts.join("\n") + "\n");
+    }
     if !is_interpreter(name) {
         return None;
     }

@@ -77,8 +77,11 @@ impl Interpreter<'_> {
                     continue;
                 }
                 seen.push(name.to_owned());
-                let Some(value) = self.scope.assigned(name) else { continue };
+                let value = self.scope.read(name);
                 let unread = value.is_wild();
+                if !unread && self.scope.assigned(name).is_none() {
+                    continue;
+                }
                 texts.extend(value.texts.iter().filter(|text| !is_number(text)).cloned());
                 if unread || seen.len() + texts.len() > MAX_EXPRESSIONS {
                     self.mark_unknown("arithmetic evaluates text that is unknown");

@@ -54,6 +54,7 @@ impl Interpreter<'_> {
             },
             "unset" => self.unsets(rest),
             "alias" => self.alias(rest),
+            "trap" | "enable" | "shopt" => self.scope.meddle(),
             "source" | "." => self.scope.forget(),
             "return" | "break" | "continue" => self.leave(),
             _ => {}

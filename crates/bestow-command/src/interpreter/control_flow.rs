@@ -4,7 +4,7 @@
 use crate::{
     interpreter::{Interpreter, Scope, id_output, output::Output, redirections},
     invocation::Input,
-    syntax::tree::{Joint, Pipeline, RawWord, Script, Statement},
+    syntax::tree::{Command, Form, Joint, Piece, Pipeline, RawWord, Script, Statement},
     word::IDENTIFIERS,
 };
 
@@ -80,15 +80,37 @@ impl Interpreter<'_> {
                 self.scope.settle();
             }
             let output = self.pipeline(pipeline);
+            printed = output.map(|output| before(printed.take(), output)).or(printed);
+            if pipeline.joint == Joint::Or && self.ends_the_shell(&pipeline.commands, pipeline.negated) {
+                // Whatever follows runs only if all before has succeeded.
+                other.succeed();
+                *from = other.clone();
+                continue;
+            }
             self.budget.join(other.variables() + self.scope.variables());
             other.join(&self.scope);
             *from = std::mem::take(&mut self.scope);
-            printed = output.map(|output| before(printed.take(), output)).or(printed);
         }
         succeeded.join(&failed);
         self.scope = succeeded;
         self.scope.settle();
         printed.map(|output| Output { exact: false, ..output })
+    }
+
+    /// Returns true if these commands, which were just followed, certainly end the shell: `exit 1`, or a group with it
+    /// at its end.
+    fn ends_the_shell(&self, commands: &[Command], negated: bool) -> bool {
+        let [command] = commands else { return false };
+        if negated || !command.redirects.is_empty() || self.scope.may_not_exit() {
+            return false;
+        }
+        if let Form::Simple(simple) = &command.form {
+            return simple.assignments.is_empty() && is_exit(&simple.words);
+        }
+        let Form::Group(script) = &command.form else { return false };
+        let last = script.statements.last().filter(|last| !last.background);
+        let only = last.map(|last| last.pipelines.as_slice());
+        matches!(only, Some([only]) if self.ends_the_shell(&only.commands, only.negated))
     }
 
     /// Follows a pipeline. Returns the certain output of its last command.
@@ -216,6 +238,21 @@ impl Interpreter<'_> {
     ) -> Option<Output> {
         self.remember_redirected(output.as_ref(), redirects);
         output.filter(|_| !redirections::goes_elsewhere(redirects))
+    }
+}
+
+/// Returns true for `exit` without an argument, or with a number.
+fn is_exit(words: &[RawWord]) -> bool {
+    let written = |word: &RawWord| match word.pieces.as_slice() {
+        [Piece::Bare(text)] => Some(text.clone()),
+        _ => None,
+    };
+    let number = |text: &str| !text.is_empty() && text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let words: Vec<Option<String>> = words.iter().map(written).collect();
+    match words.as_slice() {
+        [Some(exit)] => exit == "exit",
+        [Some(exit), Some(status)] => exit == "exit" && number(status),
+        _ => false,
     }
 }
 

@@ -279,7 +279,7 @@ impl Interpreter<'_> {
             }),
             Piece::Tilde(name) => {
                 let value = tilde(name);
-                drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Environment, None));
+                drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Form, None));
             }
             Piece::Parameter(parameter) => {
                 let value = self.read_parameter(parameter);
@@ -324,7 +324,7 @@ impl Interpreter<'_> {
                 self.arithmetic(inside);
                 drafts
                     .iter_mut()
-                    .for_each(|draft| draft.push_value(&Fragment::NonEmpty.to_string(), Known::Environment, None));
+                    .for_each(|draft| draft.push_value(&Fragment::NonEmpty.to_string(), Known::Form, None));
             }
         }
     }
@@ -441,14 +441,17 @@ impl Interpreter<'_> {
     /// Returns a value after an edit that removes, replaces or converts a part of it.
     fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &RawWord) -> Value {
         if let Some(first) = first_slash(parameter) {
-            return Value::one_of(vec![first], Known::Environment);
+            return Value::one_of(vec![first], Known::Form);
         }
-        self.arithmetic(&parameter.inside);
+        // Only the range of `${x:1:2}` is arithmetic.
+        if parameter.form == Change::Edit(b':') {
+            self.arithmetic(&parameter.inside);
+        }
         // An edit of blanks leaves blanks, which is an old trick with `$IFS`.
         if parameter.name == "IFS" {
             return Value::one_of(vec![" ".into()], Known::Environment);
         }
-        let known = value.known.max(Known::Environment);
+        let known = value.known.max(Known::Form);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
             let words = self.named(inside);
@@ -472,6 +475,8 @@ impl Interpreter<'_> {
         if (own && (opens || empty)) || value.is_wild() {
             Value::wild()
         } else {
+            // A part of a path or of a variable from the environment may begin with a dash.
+            let known = if own { known } else { known.max(Known::Environment) };
             Value::one_of(vec![Fragment::Unknown.into()], known)
         }
     }

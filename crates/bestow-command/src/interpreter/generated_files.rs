@@ -24,6 +24,11 @@ fn plain(name: &str) -> &str {
     name.trim_start_matches("./")
 }
 
+/// Returns the content of the file of a process substitution, as far as it is known.
+fn substituted(word: &Word) -> Option<&str> {
+    word.content().filter(|_| word.text().contains("/dev/fd/63"))
+}
+
 impl Interpreter<'_> {
     /// Records the text that a redirection writes.
     pub(super) fn remember_redirected(&mut self, output: Option<&Output>, redirects: &[Redirect]) {
@@ -68,7 +73,8 @@ impl Interpreter<'_> {
 
     /// Searches the written files that these commands may run.
     pub(super) fn run_written(&mut self, ways: &[Vec<Word>], redirects: &[Redirect], span: Span) {
-        if self.generated.is_empty() {
+        let gives = |word: &Word| substituted(word).is_some();
+        if self.generated.is_empty() && !ways.iter().flatten().any(gives) {
             return;
         }
         let reads = redirects.iter().filter(|redirect| redirect.flow == Flow::Read);
@@ -82,6 +88,7 @@ impl Interpreter<'_> {
                 let name = plain(word.text().split_once('=').map_or(word.text(), |(_, value)| value));
                 let found = self.generated.iter().rev().filter(|file| file.name == name);
                 texts.extend(found.take(4).map(|file| (file.text.clone(), is_program)));
+                texts.extend(substituted(word).map(|text| (text.to_owned(), is_program)));
             }
             for (text, is_program) in texts {
                 if !self.budget.search_file() {

@@ -7,6 +7,7 @@ use crate::{
     place::{Place, Places},
     syntax::tree::Command,
     values::StartDir,
+    variables,
     word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
@@ -93,6 +94,8 @@ pub(crate) struct Scope {
     entering: Rc<Vec<SmolStr>>,
     /// True if unknown code may have set any variable.
     lost: bool,
+    /// True if a trap or a setting of the shell may keep `exit` from ending it, or run something where it ends.
+    meddled: bool,
 }
 
 /// The limit of directories in which the shell may have stayed.
@@ -133,20 +136,32 @@ impl Scope {
             | "BASH_SOURCE"
             | "FUNCNAME"
             | "DIRSTACK" => Value::wild(),
-            "HOME" => Value::one_of(vec![Fragment::Home.into()], Known::Environment),
-            "PWD" => Value::one_of(vec![".".into()], Known::Environment),
+            "HOME" => Value::one_of(vec![Fragment::Home.into()], Known::Form),
+            "PWD" if !self.lost => Value::one_of(vec![".".into()], self.known_directory()),
             "IFS" if !self.lost => Value::text(" \t\n"),
             "@" | "*" => self.positional.all(),
-            "?" | "#" | "$" | "!" | "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "EPOCHSECONDS" => {
-                Value::tame()
-            }
+            "?" | "#" | "$" | "!" | "PPID" | "UID" | "EUID" => Value::tame(),
+            // These lose their meaning if they are unset.
+            "RANDOM" | "SECONDS" | "LINENO" | "EPOCHSECONDS" if !self.lost => Value::tame(),
             _ => match name.parse::<usize>() {
                 Ok(index) if index > 0 => self.positional.at(index - 1),
                 Ok(_) => Value::inherited(),
                 Err(_) if self.lost => Value::wild(),
+                Err(_) if variables::has_a_known_form(name) => Value::tame_or_empty(),
                 Err(_) => Value::inherited(),
             },
         }
+    }
+
+    /// Returns what is known about the name of the working directory. A directory that the line has chosen may have a
+    /// name of several words.
+    fn known_directory(&self) -> Known {
+        let several = |place: &Place| match place {
+            Place::Start => false,
+            Place::At(text) => text.contains(char::is_whitespace) || text.has_gap(),
+            Place::Somewhere => true,
+        };
+        if self.places.iter().any(several) { Known::Environment } else { Known::Form }
     }
 
     /// Returns the value that the text itself has assigned to `name`, if any.
@@ -222,6 +237,7 @@ impl Scope {
     /// Joins the states of two ways that meet.
     pub(crate) fn join(&mut self, other: &Scope) {
         self.lost |= other.lost;
+        self.meddled |= other.meddled;
         self.join_variables(other);
         if self.positional != other.positional {
             self.positional = Positional::unknown();
@@ -242,6 +258,21 @@ impl Scope {
         let entering = std::mem::take(&mut self.entering);
         let fits = add_all(&mut self.stayed, &entering);
         self.lose_place_unless(fits);
+    }
+
+    /// Records that every `cd` of the current statement has succeeded.
+    pub(super) fn succeed(&mut self) {
+        self.entering = Rc::default();
+    }
+
+    /// Records a trap or a setting of the shell.
+    pub(super) fn meddle(&mut self) {
+        self.meddled = true;
+    }
+
+    /// Returns true if `exit` may not end the shell here, or may run something else.
+    pub(super) fn may_not_exit(&self) -> bool {
+        self.lost || self.meddled || self.functions.contains_key("exit")
     }
 
     /// Counts the shell as being in any directory, unless all places that it may have left are remembered.
@@ -303,6 +334,7 @@ impl Scope {
             })
         };
         self.lost == before.lost
+            && self.meddled == before.meddled
             && self.variables.iter().all(same)
             && self.positional == before.positional
             && self.places == before.places

@@ -272,8 +272,12 @@ impl<'c> Interpreter<'c> {
             let shown: String = plain.chars().take(40).collect();
             self.mark_dangerous(format!("the variable `{shown}` may change what programs do"));
         }
-        if value.texts.iter().any(|text| is_evaluation_trap(text)) {
+        for text in value.texts.iter().filter(|text| is_evaluation_trap(text)) {
             self.mark_unknown("a variable holds a subscript with a command, which arithmetic would run");
+            let found = self.search_text(text, self.here);
+            if found.tier == Tier::Destructive {
+                self.record_part(found.tier, found.rule, self.here);
+            }
         }
         // The assignment sets one element of a list and keeps the others.
         let value = if plain == name { value } else { Value::wild() };

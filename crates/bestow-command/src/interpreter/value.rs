@@ -41,7 +41,12 @@ impl Value {
 
     /// Creates an unknown value of a harmless form (a number, a commit).
     pub(crate) fn tame() -> Self {
-        Value::one_of(vec![Fragment::NonEmpty.into()], Known::Environment)
+        Value::one_of(vec![Fragment::NonEmpty.into()], Known::Form)
+    }
+
+    /// Creates an unknown value that is empty or has a harmless form.
+    pub(crate) fn tame_or_empty() -> Self {
+        Value::one_of(vec![Fragment::Unknown.into()], Known::Form)
     }
 
     /// Creates the value of a variable from the environment.

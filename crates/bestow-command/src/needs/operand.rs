@@ -53,12 +53,12 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 
 /// Returns the word if every character is known. It may start with the home directory.
 pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
-    let home = arg.known() == Known::Environment && arg.text().after_home().is_some();
+    let home = arg.is_of_environment() && arg.text().after_home().is_some();
     let inner = arg.text().after_home().unwrap_or(arg.text());
     // A word without a blank is still one word after splitting.
     let is_one = !arg.may_split() || !arg.text().is_empty() && !inner.contains(char::is_whitespace);
     // The working directory of the shell is part of the environment. It is known as `.`.
-    let here = arg.known() == Known::Environment && (arg.text() == "." || arg.text().starts_with("./"));
+    let here = arg.is_of_environment() && (arg.text() == "." || arg.text().starts_with("./"));
     let whole = (arg.known() == Known::Fully || home || here)
         && !arg.is_pattern()
         && is_one

@@ -1,10 +1,7 @@
 //! Uses of programs that print data that is usually secret. They are read-only, but the strict profile prompts for
 //! them.
 
-use crate::{
-    programs,
-    word::{Known, Word},
-};
+use crate::{programs, word::Word};
 
 /// Returns true if the program `name` prints data that is usually secret, with the words `rest`.
 pub(super) fn prints(name: &str, rest: &[Word]) -> bool {
@@ -13,7 +10,7 @@ pub(super) fn prints(name: &str, rest: &[Word]) -> bool {
 
 /// Returns true for a word with an environment variable whose name suggests a secret.
 fn is_of_environment(word: &Word) -> bool {
-    word.may_be_secret() && word.known() == Known::Environment
+    word.may_be_secret() && word.is_of_environment()
 }
 
 fn prints_settings(name: &str, rest: &[Word]) -> bool {

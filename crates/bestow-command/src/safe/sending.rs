@@ -39,7 +39,7 @@ fn is_written_out(word: &Word) -> bool {
 /// Returns true if a word contains an environment variable and no other unknown part.
 fn is_of_environment(word: &Word) -> bool {
     let hidden = word.has_output() || word.may_be_secret() || word.is_open() || word.is_pattern();
-    word.known() == Known::Environment && !hidden && !word.text().has_home()
+    word.is_of_environment() && !hidden && !word.text().has_home()
 }
 
 /// Returns true for an address with pattern characters, such as `https://host/path?a=b`. No file has such a name.

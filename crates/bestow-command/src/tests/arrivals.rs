@@ -42,6 +42,27 @@ const WAYS: &[&str] = &[
     "find * -prune -exec CMD {} \\;",
     "fd | xargs CMD",
     "ls | parallel CMD",
+    // File names with blanks, and variables that may hold any text.
+    "for f in src/*; do CMD $f; done",
+    "x=src/*; CMD $x",
+    "CMD $X",
+    "CMD \"$X\"",
+    "CMD src/$X",
+    "CMD \"${X:?}\"",
+    "CMD \"${X:-a}\"",
+    "CMD \"${X%/*}\"",
+    "CMD \"${X/a/b}\"",
+    "CMD \"${A[0]}\"",
+    "CMD \"$1\"",
+    "f() { CMD \"$@\"; }; f $X",
+    "CMD {$X,a}",
+    "CMD \"$(echo $X)\"",
+    "x=$X; CMD \"$x\"",
+    "for f in $X; do CMD \"$f\"; done",
+    "f() { CMD \"$1\"; }; f $X",
+    "set -- $X; CMD \"$1\"",
+    "cd 'a -b'; CMD $PWD",
+    "CMD \"${HOME##*/}\"",
 ];
 
 /// Returns the commands of rows in which an option may do harm, without their operands.
@@ -77,13 +98,64 @@ fn a_name_from_the_disk_is_never_an_option_of_a_safe_command() {
 fn a_variable_of_an_earlier_call_is_never_an_option_of_a_safe_command() {
     let used = Classifier::default().in_used_shell();
     for (command, row) in commands_with_harmful_options() {
-        for line in [format!("{command} $X"), format!("{command} \"$X\""), format!("{command} \"${{x:-a}}\"")] {
-            assert!(used.classify(&line).tier > Tier::Safe, "{}: {line}", row.place);
+        for variable in ["X", "ID", "TMPDIR", "PWD", "RANDOM"] {
+            for line in [format!("{command} ${variable}"), format!("{command} \"${{{variable}:-a}}\"")] {
+                assert!(used.classify(&line).tier > Tier::Safe, "{}: {line}", row.place);
+            }
         }
     }
     for line in ["cat \"$X\"", "x=a; sort \"$x\"", "git log | head", "ls; cd d && wc -l f"] {
         assert_eq!(used.classify(line).tier, Tier::Safe, "{line}");
     }
+}
+
+/// Checks that arithmetic with a variable that an input has set stays unsafe when the variable is no longer followed.
+#[test]
+fn arithmetic_with_a_forgotten_variable_is_never_safe() {
+    let used = Classifier::default().in_used_shell();
+    let many: String = (0..70).map(|count| format!("v{count}={count}; ")).collect();
+    for arithmetic in ["echo $((X))", "((X > 1))", "let X", "echo ${v1:X:1}", "[[ X -gt 1 ]]", "echo \"$((X + 1))\""] {
+        assert!(used.classify(arithmetic).tier > Tier::Safe, "{arithmetic}");
+        for line in [format!("read X < f; {arithmetic}"), format!("read X < f; {many}{arithmetic}")] {
+            assert!(classify(&line).tier > Tier::Safe, "{line}");
+        }
+        assert_eq!(classify(&format!("X=1; {arithmetic}")).tier, Tier::Safe, "{arithmetic}");
+    }
+}
+
+/// Programs in whose examples no further word does harm. After these words, builtins only look names up or reset
+/// something, and `ps` has no option that changes anything. `test` runs a command only for a text in the line.
+const HARMLESS: &[&str] = &["command", "getopts", "kill", "nohup", "ps", "test", "trap"];
+
+/// Checks the examples of every row, predicates included: with an unknown word at any place after the subcommand, a
+/// command is safe only if no option of it does harm.
+#[test]
+fn an_unknown_word_anywhere_in_an_example_is_never_safe() {
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for row in programs::all().flat_map(|program| program.reads) {
+        if matches!(row.words, AllWords::Any) || row.inert || row.stop_at_operand {
+            continue;
+        }
+        let known = row.subcommands.split('|').next().unwrap_or_default().split(' ').filter(|word| !word.is_empty());
+        let first = 1 + known.count();
+        let plain = |line: &&&str| !line.contains(['|', '>', '<', ';', '#', '$', '\'', '"', '*', '(', '{']);
+        for example in row.matches.iter().filter(plain) {
+            let words: Vec<&str> = example.split(' ').take_while(|word| *word != "--").collect();
+            if words.first().is_some_and(|name| HARMLESS.contains(name)) {
+                continue;
+            }
+            for at in first.min(words.len())..=words.len() {
+                let (before, after) = words.split_at(at);
+                let line = [before, &["$X"], after].concat().join(" ");
+                tried += 1;
+                if classify(&line).tier == Tier::Safe {
+                    wrong.push(format!("{}: {line}", row.place));
+                }
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Forms in which a secret may stand in a word.
