@@ -78,12 +78,12 @@ impl HeldGrants {
     }
 
     /// Returns the number of grants that `from` gave.
-    pub(super) fn from_agent(&self, from: &AgentId) -> usize {
+    pub(super) fn given_by(&self, from: &AgentId) -> usize {
         self.giver(from).ok().and_then(|place| self.givers.get(place)).map_or(0, |(_, count)| *count)
     }
 
     /// Returns the number of grants that no agent gave.
-    pub(super) fn from_people(&self) -> usize {
+    pub(super) fn given_by_people(&self) -> usize {
         self.all.len() - self.givers.iter().map(|(_, count)| count).sum::<usize>()
     }
 
@@ -137,9 +137,9 @@ mod tests {
         let agrees = |held: &HeldGrants| {
             assert!(held.windows(2).all(|two| two[0].id < two[1].id), "oldest first");
             let count = |of: Option<&str>| held.iter().filter(|grant| giver(grant).map(AgentId::as_str) == of).count();
-            assert_eq!(held.from_people(), count(None));
+            assert_eq!(held.given_by_people(), count(None));
             for from in ["b", "c", "d", "e"] {
-                assert_eq!(held.from_agent(&from.parse().unwrap()), count(Some(from)), "{from}");
+                assert_eq!(held.given_by(&from.parse().unwrap()), count(Some(from)), "{from}");
             }
             assert_eq!(held.has_kept_back(), held.iter().any(|grant| grant.hold == Hold::PassOn));
             for permission in permissions.map(|text| text.parse::<Permission>().unwrap()) {

@@ -75,7 +75,7 @@ impl<'a> Draft<'a> {
     /// Issues the grant, unless `to` already holds an equal one from this giver.
     fn issue_or_repeat(&self, to: &Agent, id: GrantId, pinned: PinnedPermission) -> Event {
         let grant = self.grant(id, pinned);
-        let gave = giver(&grant).is_some_and(|from| to.held.from_agent(from) > 0);
+        let gave = giver(&grant).is_some_and(|from| to.held.given_by(from) > 0);
         let same =
             |to: &Agent| to.held.alike(&grant.pinned.permission).find(|held| says_the_same(held, &grant)).cloned();
         match Some(to).filter(|_| gave).and_then(same) {
@@ -227,13 +227,13 @@ impl State {
 /// Returns the number of grants of `agent` that `from` gave. Each giver has its own limit, so one cannot exhaust
 /// another's.
 pub(super) fn from_agent(agent: &Agent, from: &AgentId) -> usize {
-    agent.held.from_agent(from)
+    agent.held.given_by(from)
 }
 
 /// Returns the number of grants of `agent` that no agent gave. They have their own limit, so other agents cannot
 /// exhaust it.
 pub(super) fn from_people(agent: &Agent) -> usize {
-    agent.held.from_people()
+    agent.held.given_by_people()
 }
 
 /// Refuses a command that crosses owners.
