@@ -174,7 +174,8 @@ impl Place {
         let altered = self.with(name, &altered);
         self.starts_as_acknowledged(&altered, &format!("byte {place} of {name}")).await;
         let is_found = audit::verify_on(altered, STATE, None).is_err();
-        assert!(is_found || name == "LOCK", "nobody finds byte {place} of {name}");
+        // An unfinished snapshot does not count.
+        assert!(is_found || name == "LOCK" || name.ends_with(".new"), "nobody finds byte {place} of {name}");
         let cut = self.with(name, &content[..place]);
         self.starts_as_acknowledged(&cut, &format!("{name} is cut at {place}")).await;
     }
