@@ -134,7 +134,7 @@ impl Client {
 }
 
 async fn a_screen_shows_what_waits(steps: Vec<Step>) -> Result<(), TestCaseError> {
-    let world = World::new();
+    let world = World::with(|settings| settings.max_pending = 40);
     let agents = [in_run(&world, "ann").await, in_run(&world, "bob").await];
     let session = world.you().attend_runs().unwrap();
     let mut client = Client { session, watched: BTreeSet::new(), screen: BTreeMap::new() };
