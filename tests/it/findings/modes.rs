@@ -326,7 +326,7 @@ async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
     world.engine.configure(described(Mode::Auto, Widening::Confirm)).await.unwrap();
     assert_eq!(mode(), Mode::Plan);
     let change = held().expect("it is told");
-    assert!(change.to_string().contains("mode from Plan to Auto"), "{change}");
+    assert!(change.to_string().contains("mode from plan to auto"), "{change}");
     world.engine.configure(described(Mode::Auto, Widening::Confirm)).await.unwrap();
     assert_eq!(mode(), Mode::Plan, "saying it twice is no agreement");
     let change = held().expect("it still waits");
