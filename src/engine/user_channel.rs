@@ -98,8 +98,8 @@ impl ApproverSession {
     /// Shows the requests of a run of the owner from now on, and how they end. Returns its requests that wait already:
     /// [`next`](ApproverSession::next) does not show them again, and no request is missed.
     ///
-    /// A run that is watched already returns nothing. A session of [`Approver::attend`](super::Approver::attend) watches
-    /// every run.
+    /// A run that is watched already returns nothing. A session of [`Approver::attend`](super::Approver::attend)
+    /// watches every run.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use std::{
 
 use crate::model::{AgentId, Ended, Event, Grant, GrantId, Hold, Permission, RunId, Scope, Timestamp};
 
-use super::{State, state::giver, support::rank};
+use super::{State, held_grants::giver, support::rank};
 
 /// Grants that may have lost their support, with the ended grant that led to each.
 type Suspects = BTreeMap<GrantId, (Arc<Grant>, Option<GrantId>)>;

@@ -4,9 +4,7 @@ use std::{hash::BuildHasher, iter, ops::Deref, slice, sync::Arc};
 
 use foldhash::fast::FixedState;
 
-use crate::model::{AgentId, Grant, GrantId, Hold, Permission};
-
-use super::state::giver;
+use crate::model::{AgentId, Grant, GrantId, Hold, Origin, Permission};
 
 /// The grants of one agent, oldest first, with the facts that each new grant is compared with. Those are kept beside
 /// the grants, because reading every grant of an agent takes longer than the rest of a gift.
@@ -99,6 +97,14 @@ impl HeldGrants {
     }
 }
 
+/// Returns the agent that gave a grant, if an agent gave it.
+pub(super) fn giver(grant: &Grant) -> Option<&AgentId> {
+    match &grant.origin {
+        Origin::Agent { from } => Some(from),
+        Origin::Config(_) | Origin::Operator | Origin::Person { .. } => None,
+    }
+}
+
 /// Returns a fingerprint of a permission without its access.
 fn print(permission: &Permission) -> u32 {
     let text = match permission {
@@ -114,7 +120,7 @@ fn print(permission: &Permission) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Origin, PinnedPermission, Scope, Timestamp};
+    use crate::model::{PinnedPermission, Scope, Timestamp};
 
     fn grant(id: u64, permission: &str, from: Option<&str>, hold: Hold) -> Arc<Grant> {
         let origin = from.map_or(Origin::Operator, |from| Origin::Agent { from: from.parse().unwrap() });

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{AgentId, Grant, GrantId, Permission, Timestamp};
 
-use super::{State, command::StaleGrants, state::giver, support::for_use};
+use super::{State, command::StaleGrants, held_grants::giver, support::for_use};
 
 /// A link in the chain that supports a permission, from the holder towards the root.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -1,6 +1,6 @@
 //! Serialization of a complete state. Values that can be derived from other values are not written.
 
-use super::{State, state::giver};
+use super::{State, held_grants::giver};
 
 impl State {
     /// Returns the complete state as JSON. Equal states have equal images.

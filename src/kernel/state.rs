@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, AgentOrigin, ApproverId, Decision, Event, Floor, Grant, GrantId, Hold, Origin, Outcome, OwnerId, Pending,
+    AgentId, AgentOrigin, ApproverId, Decision, Event, Floor, Grant, GrantId, Hold, Outcome, OwnerId, Pending,
     Permission, Policy, Profile, Reason, Request, RequestId, Resolution, Route, RunId, SanitizedPath, SavedDecision,
     SavedDecisionId, Settings, TaskEvent, TaskId, Timestamp, Tools, Verdict, ViolationId,
 };
@@ -17,7 +17,7 @@ use crate::model::{
 use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
-    held_grants::HeldGrants,
+    held_grants::{HeldGrants, giver},
     image_form::{Grants, grants, in_order},
     judged::Judged,
     kin::Kin,
@@ -566,12 +566,4 @@ impl State {
 /// also contained a permission that was denied before.
 fn is_no(request: &Request, resolution: &Resolution) -> bool {
     request.asked.is_empty() || request.permissions().any(|permission| resolution.refused.contains(permission))
-}
-
-/// Returns the agent that gave a grant, if an agent gave it.
-pub(super) fn giver(grant: &Grant) -> Option<&AgentId> {
-    match &grant.origin {
-        Origin::Agent { from } => Some(from),
-        Origin::Config(_) | Origin::Operator | Origin::Person { .. } => None,
-    }
 }

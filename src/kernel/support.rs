@@ -10,7 +10,12 @@ use crate::model::{
     Access, AgentId, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, sensitive_part,
 };
 
-use super::{Refusal, Standing, State, agent::Agent, command::StaleGrants, held_grants::HeldGrants, state::giver};
+use super::{
+    Refusal, Standing, State,
+    agent::Agent,
+    command::StaleGrants,
+    held_grants::{HeldGrants, giver},
+};
 
 /// Proof that an agent may pass a permission on. It borrows the state that it is valid for.
 ///

@@ -55,8 +55,8 @@ impl Classifier {
         Classifier { rules: Rules { additions, ..self.rules }, ..self }
     }
 
-    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value. Then
-    /// the name of a variable says nothing about its value.
+    /// Returns this classifier for a shell that is not fresh: earlier calls may have set any variable to any value.
+    /// Then the name of a variable says nothing about its value.
     ///
     /// ```
     /// use bestow_command::{Classifier, Tier};

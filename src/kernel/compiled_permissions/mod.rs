@@ -219,8 +219,8 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Compil
 }
 
 /// Returns `compiled` after a change of the grants for one permission: only its root is looked at. `held` contains all
-/// grants for this root after the change, and maybe others. Returns none if only compiling all of them gives the result. `scratch` is a
-/// reusable buffer.
+/// grants for this root after the change, and maybe others. Returns none if only compiling all of them gives the
+/// result. `scratch` is a reusable buffer.
 pub(crate) fn revise<'h>(
     compiled: &CompiledPermissions,
     held: impl IntoIterator<Item = &'h Arc<Grant>>,

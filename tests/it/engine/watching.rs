@@ -162,7 +162,7 @@ async fn a_screen_shows_what_waits(steps: Vec<Step>) -> Result<(), TestCaseError
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
-    /// Nothing is lost, and nothing that has ended stays on a screen, whenever a client watches a run or stops.
+    /// A client that watches runs and stops at any time loses nothing, and shows nothing that has ended.
     #[test]
     fn a_screen_shows_what_waits_in_the_watched_runs(steps in prop::collection::vec(step(), 1..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
