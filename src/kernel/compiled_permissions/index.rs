@@ -117,7 +117,7 @@ fn slots_for(roots: usize) -> u32 {
 }
 
 /// Returns the number of bytes before the texts.
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 pub(super) fn table_len(shape: Shape) -> usize {
     shape.slots as usize * SLOT
 }

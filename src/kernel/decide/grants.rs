@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     agent::Agent,
     command::{Person, StaleGrants, Start},
-    state::giver,
+    held_grants::giver,
     support::{Held, for_use, hold_of_gift},
 };
 

@@ -16,7 +16,7 @@ use super::{
         Refusal, State,
         agent::Agent,
         command::{Person, StaleGrants},
-        state::giver,
+        held_grants::giver,
         support::hold_of_gift,
     },
     grants::{from_agent, from_people, refuse_past, same_owner},
