@@ -64,7 +64,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Adds a run. Returns those of its waiting requests that are not shown yet. They count as shown from now on.
+    /// Adds a run. Returns its waiting requests, which count as shown from now on; none if the run was there already.
     pub(super) fn add<'r>(
         &mut self,
         run: &RunId,

@@ -89,3 +89,37 @@ impl Inbox {
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use tokio::sync::mpsc::error::TryRecvError;
+
+    use super::{Clients, LAG, RunNews};
+
+    fn news(run: &str) -> RunNews {
+        RunNews { run: run.parse().unwrap(), message: Value::Null, begins_after: None }
+    }
+
+    #[test]
+    fn news_goes_to_the_clients_that_watch_its_run_and_counts_for_no_other() {
+        let (clients, owner) = (Clients::default(), "you".parse().unwrap());
+        let (mut one, mut other) = (clients.add(&owner), clients.add(&owner));
+        one.watch(&"r1".parse().unwrap());
+        other.watch(&"r2".parse().unwrap());
+        for _ in 0..LAG {
+            clients.tell(&owner, || news("r1"));
+        }
+        assert!(matches!(other.news.try_recv(), Err(TryRecvError::Empty)), "it hears nothing of a run of others");
+        clients.tell(&owner, || news("r1"));
+        for _ in 0..LAG {
+            assert_eq!(one.news.try_recv().unwrap().run.as_str(), "r1");
+        }
+        assert!(matches!(one.news.try_recv(), Err(TryRecvError::Disconnected)), "a client that lags is cut off");
+        clients.tell(&owner, || news("r2"));
+        assert_eq!(other.news.try_recv().unwrap().run.as_str(), "r2");
+        other.pass_by(&"r2".parse().unwrap());
+        clients.tell(&owner, || news("r2"));
+        assert!(matches!(other.news.try_recv(), Err(TryRecvError::Empty)));
+    }
+}
