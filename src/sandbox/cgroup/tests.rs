@@ -1,4 +1,5 @@
 use std::{
+    io::{Read, Write},
     os::unix::process::CommandExt,
     process::{Child, Command as Process, Stdio},
 };
@@ -132,11 +133,17 @@ fn the_name_of_a_group_tells_its_host_and_whether_it_is_gone() {
     }
 }
 
-/// Starts a process that starts another one, and waits.
-fn waits() -> Child {
+/// Starts a process that starts another one, and waits. `enter` moves it before it starts the other one, so that none is
+/// left outside.
+fn waits(enter: impl FnOnce(Pid)) -> Child {
     let mut process = Process::new("sh");
-    process.args(["-c", "sleep 600 & sleep 600"]).process_group(0).stdout(Stdio::null());
-    process.spawn().unwrap()
+    process.args(["-c", "read go; sleep 600 & echo up; sleep 600"]).process_group(0);
+    let mut child = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    enter(Pid::from_child(&child));
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let mut up = [0; 3];
+    child.stdout.take().unwrap().read_exact(&mut up).unwrap();
+    child
 }
 
 /// Returns the mounted hierarchies in which this process can make groups, unified or not.
@@ -160,8 +167,7 @@ fn a_group_of_the_kernel_ends_with_all_its_processes() {
         }
         let name = at.file_name().unwrap().to_str().unwrap().to_owned();
         let group = Group { name, directories: vec![at.clone()], memory: None, counts_processes: false };
-        let mut child = waits();
-        group.enter(Pid::from_child(&child)).unwrap();
+        let mut child = waits(|pid| group.enter(pid).unwrap());
         assert!(!processes_in(&at).is_empty(), "{place:?}");
         drop(group);
         child.wait().unwrap();
@@ -179,8 +185,7 @@ fn a_group_of_a_killed_host_goes_with_the_next_one() {
             continue;
         }
         fs::create_dir(&kept).unwrap();
-        let mut child = waits();
-        write(&left.join("cgroup.procs"), &child.id().to_string()).unwrap();
+        let mut child = waits(|pid| write(&left.join("cgroup.procs"), &pid.as_raw_nonzero().to_string()).unwrap());
         sweep(&place.directory);
         child.wait().unwrap();
         assert!(!left.exists() && kept.exists(), "{place:?}: a host in another process namespace is not known here");
