@@ -35,6 +35,7 @@ const RUSTDOC: &str = "XTASK_RUSTDOC";
 
 /// Writes the listings.
 pub(crate) fn write() -> Result<Outcome> {
+    describe()?;
     each(|package, file| {
         let listing = read(package)?;
         fs::write(root().join(file), listing.to_string())?;
@@ -44,6 +45,7 @@ pub(crate) fn write() -> Result<Outcome> {
 
 /// Compares the listings with the committed ones, and the number of names in each root with its bound.
 pub(crate) fn check() -> Result<Outcome> {
+    describe()?;
     each(|package, file| {
         let listing = read(package)?;
         let committed = fs::read_to_string(root().join(file)).unwrap_or_default();
@@ -77,16 +79,22 @@ fn difference(committed: &str, found: &str) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Runs rustdoc on a package with all features, and reads its JSON.
-fn read(package: &str) -> Result<Listing> {
+/// Runs rustdoc on the libraries with all features. It compiles nothing that `cargo doc` has compiled for the same
+/// packages.
+fn describe() -> Result<()> {
     let mut command = cargo();
-    command.args(["rustdoc", "--quiet", "--package", package, "--lib", "--all-features", "--"]);
-    command.args(["-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"]);
+    command.args(["doc", "--quiet", "--no-deps", "--all-features"]);
+    command.args(LISTINGS.iter().flat_map(|(package, _)| ["--package", package]));
+    command.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow");
     // Only rustdoc itself may use unstable options. With the variable in the environment of cargo, the build scripts of
     // half the dependencies would run again, here and in the next ordinary build.
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     command.env(RUSTDOC, rustdoc).env("RUSTDOC", env::current_exe()?);
-    run(&mut command, "rustdoc cannot describe the library")?;
+    run(&mut command, "rustdoc cannot describe the libraries")
+}
+
+/// Reads what rustdoc wrote about a package.
+fn read(package: &str) -> Result<Listing> {
     let file: PathBuf = target().join(format!("doc/{}.json", package.replace('-', "_")));
     let json = fs::read(&file).map_err(|why| format!("{}: {why}", file.display()))?;
     Listing::read(&serde_json::from_slice(&json)?)

@@ -133,8 +133,8 @@ fn the_name_of_a_group_tells_its_host_and_whether_it_is_gone() {
     }
 }
 
-/// Starts a process that starts another one, and waits. `enter` moves it before it starts the other one, so that none is
-/// left outside.
+/// Starts a process that starts another one, and waits. `enter` moves it before it starts the other one, so that none
+/// is left outside.
 fn waits(enter: impl FnOnce(Pid)) -> Child {
     let mut process = Process::new("sh");
     process.args(["-c", "read go; sleep 600 & echo up; sleep 600"]).process_group(0);

@@ -142,12 +142,17 @@ impl<'b> Found<'b> {
 
     /// Answers this card, unless somebody else is faster.
     pub(super) async fn may_answer(&self, button: &str) {
-        let clicked = async || {
+        let mut clicked = async || {
             self.opens().await?;
             let clicked = self.button(button).try_click().await;
             if self.is_answered().await? { Ok(()) } else { clicked }
         };
-        self.takes(&format!("{self} cannot be answered with {button:?}"), clicked).await;
+        let test = async || match self.nodes().await?.is_empty() {
+            // It was answered, and has left the page.
+            true => Ok(()),
+            false => self.try_to_take(&mut clicked).await,
+        };
+        self.browser.until(&format!("{self} cannot be answered with {button:?}"), test).await;
     }
 
     /// Opens this card, if it is not the current one.
@@ -181,17 +186,19 @@ impl<'b> Found<'b> {
 
     /// Answers this card until the answer does not count as too early.
     async fn takes(&self, what: &str, mut answer: impl AsyncFnMut() -> Result<(), String>) {
-        let test = async || {
-            if is_true(&self.node().await?, "busy") {
-                return Err("it is busy".to_owned());
-            }
-            answer().await?;
-            // A dialog above the card hides it.
-            let Ok(text) = self.seen().await else { return Ok(()) };
-            let remark = TOO_EARLY.iter().find(|remark| text.contains(**remark));
-            remark.map_or(Ok(()), |remark| Err((*remark).to_owned()))
-        };
-        self.browser.until(what, test).await;
+        self.browser.until(what, async || self.try_to_take(&mut answer).await).await;
+    }
+
+    /// Answers this card. An answer that came too early is an error.
+    async fn try_to_take(&self, answer: &mut impl AsyncFnMut() -> Result<(), String>) -> Result<(), String> {
+        if is_true(&self.node().await?, "busy") {
+            return Err("it is busy".to_owned());
+        }
+        answer().await?;
+        // A dialog above the card hides it.
+        let Ok(text) = self.seen().await else { return Ok(()) };
+        let remark = TOO_EARLY.iter().find(|remark| text.contains(**remark));
+        remark.map_or(Ok(()), |remark| Err((*remark).to_owned()))
     }
 
     /// Selects this card, as soon as it can be.

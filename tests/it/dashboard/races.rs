@@ -44,8 +44,12 @@ async fn of_two_answers_at_once_one_counts() {
             let word = if by_ann { "Allowed for this run" } else { "Denied" };
             let on_hers = format!("{word} by {}", if by_ann { "you" } else { "bert" });
             let on_his = format!("{word} by {}", if by_ann { "ann" } else { "you" });
-            // A card leaves the page a moment after its end, so both pages are looked at together.
-            tokio::join!(hers.shows(&on_hers), his.shows(&on_his));
+            for (browser, words) in [(&ann, on_hers), (&bert, on_his)] {
+                // Nothing moves under the pointer.
+                browser.point_away().await;
+                let ended = browser.page().the("region", "Ended just now");
+                ended.shows(&format!("/srv/{round}\n{words}")).await;
+            }
         }
     })
     .await;

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use self::{ledger::Ledger, writers::Writer};
 use super::project::Project;
 
-/// A variable with the number of kills. Without it, there are thirty.
+/// A variable with the number of kills. Without it, there are fifteen.
 const KILLS: &str = "BESTOW_SERVER_KILLS";
 
 /// The number of kills of the servers that use one state directory.
@@ -46,7 +46,7 @@ working_dir = \".\"
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_of_the_server_loses_nothing_that_was_acknowledged() {
-    let kills = env::var(KILLS).map_or(30, |kills| kills.parse::<usize>().unwrap());
+    let kills = env::var(KILLS).map_or(15, |kills| kills.parse::<usize>().unwrap());
     let mut count = 0;
     for first in (0..kills).step_by(LIVES) {
         count += lives(first..kills.min(first + LIVES)).await;
