@@ -5,10 +5,10 @@ use dashmap::DashMap;
 use super::*;
 use crate::{
     kernel::{SharedLimits, compile},
-    model::{AgentId, GrantId, Hold, Origin, PinnedPermission, Reads, Scope},
+    model::{AgentId, Grant, GrantId, Hold, Origin, PinnedPermission, Reads, Scope},
 };
 
-fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
+fn held(agent: &AgentId, number: usize) -> Vec<Arc<CompactGrant>> {
     let grant = |root: usize| Grant {
         id: GrantId::new(root as u64),
         to: agent.clone(),
@@ -26,7 +26,7 @@ fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
         until: None,
         depth: 0,
     };
-    (0..4).map(|root| Arc::new(grant(root))).collect()
+    (0..4).map(|root| Arc::new(CompactGrant::new(&grant(root), None))).collect()
 }
 
 /// Measures the memory that a check reads: the map, its ids, the cells and the blocks. Provenance is stored elsewhere.

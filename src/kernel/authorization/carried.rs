@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use crate::model::{Effect, Grant, Permission, SavedDecision, Scope, Timestamp};
+use crate::model::{Effect, Permission, SavedDecision, Scope, Timestamp};
 
-use super::{Evaluation, EvaluationInput};
+use super::{super::compact_grant::CompactGrant, Evaluation, EvaluationInput};
 
 /// The end and the scope of an allow result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,12 +37,12 @@ fn of_ruling(ruling: &SavedDecision) -> Scope {
 
 /// Returns the grant by which the agent may use `permission` longest. Returns `None` if all agents may read it, or if
 /// only a one-time grant gives it.
-fn longest<'s>(case: &EvaluationInput<'s>, permission: &'s Permission) -> Option<&'s Grant> {
+fn longest<'s>(case: &EvaluationInput<'s>, permission: &'s Permission) -> Option<&'s CompactGrant> {
     if case.state.readable_by_all(permission) {
         return None;
     }
     let usable = case.state.usable(case.agent, permission, case.now).filter(|grant| !case.broken.contains(&grant.id));
-    let lasts = |grant: &&std::sync::Arc<Grant>| (grant.until.is_none(), grant.until, Reverse(grant.id));
+    let lasts = |grant: &&std::sync::Arc<CompactGrant>| (grant.until.is_none(), grant.until, Reverse(grant.id));
     usable.max_by_key(lasts).map(|grant| &**grant)
 }
 

@@ -18,10 +18,10 @@ mod stages;
 use std::sync::Arc;
 
 use crate::model::{
-    Decision, DecisionSource, Effect, Grant, Mode, Origin, PinnedPermission, RequestId, Ruled, SavedDecision, Scope,
+    Decision, DecisionSource, Effect, Mode, Origin, PinnedPermission, RequestId, Ruled, SavedDecision, Scope,
 };
 
-use super::agent::Agent;
+use super::{agent::Agent, compact_grant::CompactGrant};
 
 use applicable_rules::ApplicableRules;
 pub use explain::{Explanation, Step, UseStep};
@@ -51,7 +51,7 @@ pub(crate) struct Evaluation<'s> {
     /// The one-time decisions that are consumed.
     pub(crate) uses_rulings: Vec<Arc<SavedDecision>>,
     /// The one-time permissions that are consumed.
-    pub(crate) uses_grants: Vec<Arc<Grant>>,
+    pub(crate) uses_grants: Vec<Arc<CompactGrant>>,
     /// The saved decision that allows the action.
     pub(crate) said: Option<Arc<SavedDecision>>,
 }

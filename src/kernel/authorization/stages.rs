@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ByName, DecisionSource as AgentOrigin, Grant, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
+    ByName, DecisionSource as AgentOrigin, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
     SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict, by_name,
 };
 
 use super::{
-    super::{action_uses::Use, target::Target},
+    super::{action_uses::Use, compact_grant::CompactGrant, target::Target},
     EvaluationInput, HookVerdict, StageResult,
     applicable_rules::ApplicableRules,
     stage::Voice,
@@ -24,7 +24,7 @@ pub(super) struct Held {
     /// The indexes of the uses that lack a permission.
     pub(super) lacking: Vec<usize>,
     /// The one-time permissions that the action needs.
-    pub(super) once: Vec<Arc<Grant>>,
+    pub(super) once: Vec<Arc<CompactGrant>>,
     /// The approvals of exactly this action that include needed permissions.
     pub(super) given: Vec<Arc<SavedDecision>>,
 }
@@ -49,7 +49,9 @@ pub(super) fn held(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Held 
             continue;
         }
         match case.state.one_shot(case.agent, &pinned.permission, case.broken, case.now) {
-            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => held.lack(pinned, place),
+            Some(grant) if held.once.iter().any(|used: &Arc<CompactGrant>| used.id == grant.id) => {
+                held.lack(pinned, place)
+            }
             Some(grant) => held.once.push(Arc::clone(grant)),
             None => held.lack(pinned, place),
         }
