@@ -1,6 +1,8 @@
 //! Publishes the permissions of agents from the state to the snapshots that checks read.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
+
+use foldhash::fast::RandomState;
 
 use crate::{
     command::{Classifier, Profile},
@@ -145,8 +147,8 @@ impl<'e> Changes<'e> {
 }
 
 /// Returns the agents whose published permissions may change by `events`, with the changes.
-fn touched<'e>(events: impl Iterator<Item = &'e Event>) -> BTreeMap<&'e AgentId, Changes<'e>> {
-    let mut touched: BTreeMap<_, Changes<'e>> = BTreeMap::new();
+fn touched<'e>(events: impl Iterator<Item = &'e Event>) -> HashMap<&'e AgentId, Changes<'e>, RandomState> {
+    let mut touched: HashMap<_, Changes<'e>, _> = HashMap::default();
     for event in events {
         if let Event::AgentRegistered { profile, .. } = event {
             touched.insert(&profile.id, Changes::Many);

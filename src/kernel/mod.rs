@@ -19,7 +19,6 @@ mod declared;
 mod exec_scope;
 mod held_grants;
 mod image_form;
-mod image_parts;
 mod judged;
 mod kin;
 mod meter;

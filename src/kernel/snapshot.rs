@@ -1,8 +1,6 @@
 //! Serialization of a complete state. Values that can be derived from other values are not written.
 
-use std::io::BufReader;
-
-use super::{State, held_grants::giver, image_parts::ImageParts, write_roots::WriteRoots};
+use super::{State, held_grants::giver, write_roots::WriteRoots};
 
 impl State {
     /// Returns the complete state as JSON. Equal states have equal images.
@@ -11,9 +9,11 @@ impl State {
         serde_json::to_vec(self)
     }
 
-    /// Reads the output of [`State::to_image`], and frees it meanwhile. The result is equal to the original state.
+    /// Reads the output of [`State::to_image`]. The result is equal to the original state.
     pub(crate) fn from_image(image: Vec<u8>) -> Result<State, serde_json::Error> {
-        let mut state: State = serde_json::from_reader(BufReader::new(ImageParts::from(image)))?;
+        let mut state: State = serde_json::from_slice(&image)?;
+        // The image is as large as what was read from it, and the indexes need room, too.
+        drop(image);
         state.link();
         Ok(state)
     }
