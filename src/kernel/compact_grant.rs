@@ -48,11 +48,9 @@ impl Deref for CompactGrant {
 impl CompactGrant {
     /// Returns the compact form of `grant`. It shares what it has in common with `before`.
     pub(crate) fn new(grant: &Grant, before: Option<&CompactGrant>) -> CompactGrant {
-        let Grant { id, to, pinned, hold, origin, reason, scope, run, since, until, depth } = grant.clone();
-        let common = Common { to, hold, origin, reason, scope, run, until, depth };
-        let shared = before.map(|before| &before.common).filter(|before| ***before == common);
-        let common = shared.map_or_else(|| Arc::new(common), Arc::clone);
-        CompactGrant { id, pinned: pinned.into(), since, common }
+        let shared = before.map(|before| &before.common).filter(|common| common.is_of(grant));
+        let common = shared.map_or_else(|| Arc::new(Common::of(grant)), Arc::clone);
+        CompactGrant { id: grant.id, pinned: CompactPin::of(&grant.pinned), since: grant.since, common }
     }
 
     /// Returns the grant as events and callers see it.
@@ -72,10 +70,17 @@ impl CompactGrant {
     }
 }
 
-impl From<PinnedPermission> for CompactPin {
-    fn from(pinned: PinnedPermission) -> CompactPin {
-        let PinnedPermission { permission, identity, anchor } = pinned;
-        CompactPin { permission, identity: identity.map(Box::new), anchor: anchor.map(Box::new) }
+impl Common {
+    fn of(grant: &Grant) -> Common {
+        let Grant { id: _, to, pinned: _, hold, origin, reason, scope, run, since: _, until, depth } = grant;
+        let (to, origin, reason, run) = (to.clone(), origin.clone(), reason.clone(), run.clone());
+        Common { to, hold: *hold, origin, reason, scope: *scope, run, until: *until, depth: *depth }
+    }
+
+    fn is_of(&self, grant: &Grant) -> bool {
+        let Common { to, hold, origin, reason, scope, run, until, depth } = self;
+        (hold, scope, until, depth) == (&grant.hold, &grant.scope, &grant.until, &grant.depth)
+            && (to, origin, reason, run) == (&grant.to, &grant.origin, &grant.reason, &grant.run)
     }
 }
 
@@ -89,6 +94,12 @@ impl PartialEq<PinnedPermission> for CompactPin {
 }
 
 impl CompactPin {
+    fn of(pinned: &PinnedPermission) -> CompactPin {
+        let PinnedPermission { permission, identity, anchor } = pinned;
+        let (identity, anchor) = (identity.map(Box::new), anchor.clone().map(Box::new));
+        CompactPin { permission: permission.clone(), identity, anchor }
+    }
+
     fn to_pinned(&self) -> PinnedPermission {
         let identity = self.identity.as_deref().copied();
         PinnedPermission::to(self.permission.clone(), identity).anchored(self.anchor.as_deref().cloned())

@@ -6,9 +6,7 @@
 
 use std::{cell::OnceCell, cmp::Reverse, collections::BTreeSet, sync::Arc};
 
-use crate::model::{
-    Access, AgentId, GrantId, Hold, Origin, Permission, Reads, Scope, Settings, Timestamp, sensitive_part,
-};
+use crate::model::{Access, AgentId, Hold, Origin, Permission, Reads, Scope, Settings, Timestamp, sensitive_part};
 
 use super::{
     Refusal, Standing, State,
@@ -119,13 +117,15 @@ impl State {
         let covers =
             |grant: &&Arc<CompactGrant>| permissions.clone().any(|wanted| grant.pinned.permission.covers(wanted));
         let mut open: Vec<_> = held.filter(covers).collect();
-        let mut seen: BTreeSet<GrantId> = open.iter().map(|grant| grant.id).collect();
-        let mut pinned = Vec::new();
+        let (mut seen, mut pinned) = (BTreeSet::new(), Vec::new());
         while let Some(link) = open.pop() {
+            if !seen.insert(link.id) {
+                continue;
+            }
             pinned.extend(link.pinned.pinned_object().map(|_| Arc::clone(link)));
             let from = giver(&link.origin).and_then(|from| self.agents.get(from)).into_iter();
             let supports = from.flat_map(|from| self.supports(from, &link.pinned.permission));
-            open.extend(supports.filter(|support| seen.insert(support.id)));
+            open.extend(supports.filter(|support| !seen.contains(&support.id)));
         }
         pinned
     }

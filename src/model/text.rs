@@ -38,7 +38,11 @@ impl Reason {
 
     /// Returns the reason without detected secrets.
     pub(crate) fn redacted(&self) -> Reason {
-        let redacted = super::redacted(&self.0);
+        Reason::redacted_from(&self.0)
+    }
+
+    fn redacted_from(text: &str) -> Reason {
+        let redacted = super::redacted(text);
         if redacted.chars().nth(MAX_REASON_CHARS).is_none() {
             return Reason(redacted);
         }
@@ -62,7 +66,7 @@ impl FromStr for Reason {
         if text.chars().count() > MAX_REASON_CHARS {
             return Err(InvalidReason::TooLong);
         }
-        Ok(Reason(text.into()).redacted())
+        Ok(Reason::redacted_from(text))
     }
 }
 
