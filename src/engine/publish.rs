@@ -1,8 +1,6 @@
 //! Publishes the permissions of agents from the state to the snapshots that checks read.
 
-use std::{collections::HashMap, sync::Arc};
-
-use foldhash::fast::RandomState;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     command::{Classifier, Profile},
@@ -147,8 +145,8 @@ impl<'e> Changes<'e> {
 }
 
 /// Returns the agents whose published permissions may change by `events`, with the changes.
-fn touched<'e>(events: impl Iterator<Item = &'e Event>) -> HashMap<&'e AgentId, Changes<'e>, RandomState> {
-    let mut touched: HashMap<_, Changes<'e>, _> = HashMap::default();
+fn touched<'e>(events: impl Iterator<Item = &'e Event>) -> BTreeMap<&'e AgentId, Changes<'e>> {
+    let mut touched: BTreeMap<_, Changes<'e>> = BTreeMap::new();
     for event in events {
         if let Event::AgentRegistered { profile, .. } = event {
             touched.insert(&profile.id, Changes::Many);
