@@ -346,8 +346,7 @@ impl Admin {
     ///
     /// [`Refusal::UnknownGrant`].
     pub fn would_end_with(&self, id: GrantId) -> Result<Vec<Arc<Grant>>, Error> {
-        let grant = self.grant(id)?;
-        self.engine.would_end_with(&grant)
+        self.engine.would_end_with(self.grant(id)?.id)
     }
 }
 

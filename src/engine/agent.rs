@@ -291,7 +291,9 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
-        self.look(|_, agent, now| agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
+        self.look(|_, agent, now| {
+            agent.held.iter().filter(|grant| grant.is_live(now)).map(|grant| grant.whole()).collect()
+        })
     }
 
     /// Returns the permissions that this agent may use now, as plain values. One-time permissions are not included.

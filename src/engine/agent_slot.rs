@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapAny;
 
 use super::inbox;
-use crate::kernel::{Check, CompiledPermissions, HeldGrants, check, extend, revise};
-use crate::model::{Grant, Permission, PermissionRef, Timestamp};
+use crate::kernel::{Check, CompactGrant, CompiledPermissions, HeldGrants, check, extend, revise};
+use crate::model::{Permission, PermissionRef, Timestamp};
 
 /// The published permissions and the mail of one agent. Readers take a snapshot without waiting; only the writer
 /// replaces it.
@@ -27,7 +27,7 @@ impl AgentSlot {
     }
 
     /// Publishes one more grant, if its root is new. Returns false if other grants have to be looked at.
-    pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
+    pub(super) fn publish_more(&self, grant: &CompactGrant, scratch: &mut Vec<u8>) -> bool {
         let more = extend(&self.compiled.load(), grant, scratch);
         more.map(|compiled| self.compiled.store(compiled)).is_some()
     }

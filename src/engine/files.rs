@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
-    kernel::{Command, EvaluationInput, HookVerdict, ResolvedAction, StaleGrants, evaluate},
-    model::{Access, Effect, Event, Grant, Permission, SanitizedPath},
+    kernel::{Command, CompactGrant, EvaluationInput, HookVerdict, ResolvedAction, StaleGrants, evaluate},
+    model::{Access, Effect, Event, Permission, SanitizedPath},
 };
 
 /// The maximum number of bytes that [`Files::read`] reads by default.
@@ -285,7 +285,7 @@ impl Agent {
             return self.found("/", permission, real.path.clone());
         }
         let broken = self.shared.broken(&self.id, std::iter::once(&permission))?;
-        let counts = |grant: &&Arc<Grant>| self.look(|state, _, now| state.counts(grant, &broken, now));
+        let counts = |grant: &&Arc<CompactGrant>| self.look(|state, _, now| state.counts(grant, &broken, now));
         let Some(grant) = roots.iter().find(|grant| broken.is_empty() || counts(grant).unwrap_or(false)) else {
             return Err(Error::Replaced { permission, path: real.path });
         };

@@ -204,14 +204,16 @@ impl Inbox {
 }
 
 /// Returns the recipients of an event, each with its inbox entry. `batch` has the facts about the batch of the event.
-pub(super) fn addressed(event: &Event, batch: &BatchFacts<'_>) -> Vec<(AgentId, Notification)> {
-    if let Event::Resolved { resolution, carrier } = event {
+pub(super) fn addressed(event: &Event, batch: &BatchFacts<'_>) -> impl Iterator<Item = (AgentId, Notification)> {
+    let both = if let Event::Resolved { resolution, carrier } = event {
         let asker = (resolution.from.clone(), Notification::Resolved(Arc::clone(resolution)));
-        let other = carrier.iter().filter(|carrier| **carrier != resolution.from);
+        let other = carrier.as_ref().filter(|carrier| **carrier != resolution.from);
         let silent = other.map(|carrier| (carrier.clone(), Notification::CarriedResolved(Arc::clone(resolution))));
-        return std::iter::once(asker).chain(silent).collect();
-    }
-    about_one(event, batch).into_iter().collect()
+        [Some(asker), silent]
+    } else {
+        [about_one(event, batch), None]
+    };
+    both.into_iter().flatten()
 }
 
 fn about_one(event: &Event, batch: &BatchFacts<'_>) -> Option<(AgentId, Notification)> {

@@ -23,9 +23,9 @@ impl Shared {
     /// Publishes the changes of `events`, as a complete snapshot for each affected agent.
     pub(super) fn publish(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside(events);
-        // A later step may have narrowed the grant already. Then the agent gets a complete snapshot.
+        // A later step may have narrowed or ended the grant already, so the state says what it is.
         if let [Event::GrantIssued { grant }] = events
-            && writer.queue.published().grants.get(&grant.id) == Some(grant)
+            && let Some(grant) = writer.queue.published().grants.get(&grant.id)
             && self.cell(&grant.to).is_some_and(|cell| cell.publish_more(grant, &mut writer.scratch))
         {
             return;

@@ -38,8 +38,8 @@ impl Engine {
 
     /// Returns the grants that would end with `grant`. Nothing changes.
     #[cfg(feature = "journal")]
-    pub(crate) fn would_end_with(&self, grant: &Arc<Grant>) -> Result<Vec<Arc<Grant>>, Error> {
-        self.shared.look(|state, now| state.would_end_with(grant, now))
+    pub(crate) fn would_end_with(&self, grant: GrantId) -> Result<Vec<Arc<Grant>>, Error> {
+        self.shared.look(|state, now| state.would_end_with(grant, now).into_iter().map(|grant| grant.whole()).collect())
     }
 
     /// Classifies a command line by the tables and settings that decisions use.
@@ -117,13 +117,16 @@ impl Engine {
     ///
     /// [`Error::Closed`].
     pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
-        self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
+        self.shared.look(|state, now| {
+            state.grants.values().filter(|grant| grant.is_live(now)).map(|grant| grant.whole()).collect()
+        })
     }
 
     /// Returns the grant with this id, if it is valid now.
     #[cfg(feature = "journal")]
     pub(crate) fn grant(&self, id: GrantId) -> Result<Option<Arc<Grant>>, Error> {
-        self.shared.look(|state, now| state.grants.get(&id).filter(|grant| grant.is_live(now)).cloned())
+        self.shared
+            .look(|state, now| state.grants.get(&id).filter(|grant| grant.is_live(now)).map(|grant| grant.whole()))
     }
 
     /// Returns the provenance of `permission` for `agent`: its own grant first, the root last. The result is empty if

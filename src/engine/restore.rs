@@ -122,7 +122,7 @@ impl History {
                     let what = format!("the snapshot of event {sequence} cannot be read: {why}");
                     StoreError::new(StoreFault::Broken, what)
                 };
-                self.state = State::from_image(&image).map_err(unreadable)?;
+                self.state = State::from_image(image).map_err(unreadable)?;
                 (self.sequence, self.at) = (sequence, at);
             }
             Stored::Event(recorded) => {

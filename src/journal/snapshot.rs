@@ -142,10 +142,10 @@ impl Base {
         let (head, at) = (Head { sequence: 0, hash: Hash::START }, Timestamp::from_millis(0));
         let mut base = Base { state: State::new(Settings::default()), head, at };
         for sequence in files.list()?.snapshots.iter().rev() {
-            let snapshot =
-                Snapshot::read(files, *sequence)?.and_then(|read| Some((State::from_image(&read.image).ok()?, read)));
-            if let Some((state, snapshot)) = snapshot {
-                base = Base { state, head: snapshot.head, at: snapshot.at };
+            if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)?
+                && let Ok(state) = State::from_image(image)
+            {
+                base = Base { state, head, at };
                 break;
             }
         }

@@ -4,13 +4,14 @@ use std::{hash::BuildHasher, iter, ops::Deref, slice, sync::Arc};
 
 use foldhash::fast::FixedState;
 
-use crate::model::{AgentId, Grant, GrantId, Hold, Origin, Permission};
+use super::compact_grant::CompactGrant;
+use crate::model::{AgentId, GrantId, Hold, Origin, Permission};
 
 /// The grants of one agent, oldest first, with the facts that each new grant is compared with. Those are kept beside
 /// the grants, because reading every grant of an agent takes longer than the rest of a gift.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HeldGrants {
-    all: Vec<Arc<Grant>>,
+    all: Vec<Arc<CompactGrant>>,
     /// The fingerprint of the permission of each grant, without its access.
     prints: Vec<u32>,
     /// The number of grants from each agent, ordered by agent.
@@ -20,16 +21,16 @@ pub(crate) struct HeldGrants {
 }
 
 impl Deref for HeldGrants {
-    type Target = [Arc<Grant>];
+    type Target = [Arc<CompactGrant>];
 
-    fn deref(&self) -> &[Arc<Grant>] {
+    fn deref(&self) -> &[Arc<CompactGrant>] {
         &self.all
     }
 }
 
 impl<'h> IntoIterator for &'h HeldGrants {
-    type Item = &'h Arc<Grant>;
-    type IntoIter = slice::Iter<'h, Arc<Grant>>;
+    type Item = &'h Arc<CompactGrant>;
+    type IntoIter = slice::Iter<'h, Arc<CompactGrant>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.all.iter()
@@ -38,13 +39,13 @@ impl<'h> IntoIterator for &'h HeldGrants {
 
 impl HeldGrants {
     /// Adds a grant.
-    pub(super) fn add(&mut self, grant: &Arc<Grant>) {
+    pub(super) fn add(&mut self, grant: &Arc<CompactGrant>) {
         let is_newest = self.all.last().is_none_or(|last| last.id < grant.id);
         let place = if is_newest { self.all.len() } else { self.place(grant.id).unwrap_or_else(|place| place) };
         self.all.insert(place, Arc::clone(grant));
         self.prints.insert(place, print(&grant.pinned.permission));
         self.kept_back += usize::from(grant.hold == Hold::PassOn);
-        let Some(from) = giver(grant) else { return };
+        let Some(from) = giver(&grant.origin) else { return };
         match self.giver(from) {
             Ok(place) => self.givers.get_mut(place).into_iter().for_each(|(_, count)| *count += 1),
             Err(place) => self.givers.insert(place, (from.clone(), 1)),
@@ -57,7 +58,7 @@ impl HeldGrants {
         let grant = self.all.remove(place);
         self.prints.remove(place);
         self.kept_back -= usize::from(grant.hold == Hold::PassOn);
-        let Some(from) = giver(&grant) else { return };
+        let Some(from) = giver(&grant.origin) else { return };
         let Ok(place) = self.giver(from) else { return };
         match self.givers.get_mut(place) {
             Some((_, count)) if *count > 1 => *count -= 1,
@@ -91,15 +92,15 @@ impl HeldGrants {
     }
 
     /// Returns all grants for the path or the capability of `permission`, and few others.
-    pub(crate) fn alike(&self, permission: &Permission) -> impl Iterator<Item = &Arc<Grant>> {
+    pub(crate) fn alike(&self, permission: &Permission) -> impl Iterator<Item = &Arc<CompactGrant>> + use<'_> {
         let print = print(permission);
         iter::zip(&self.prints, &self.all).filter(move |(other, _)| **other == print).map(|(_, grant)| grant)
     }
 }
 
 /// Returns the agent that gave a grant, if an agent gave it.
-pub(super) fn giver(grant: &Grant) -> Option<&AgentId> {
-    match &grant.origin {
+pub(super) fn giver(origin: &Origin) -> Option<&AgentId> {
+    match origin {
         Origin::Agent { from } => Some(from),
         Origin::Config(_) | Origin::Operator | Origin::Person { .. } => None,
     }
@@ -120,15 +121,16 @@ fn print(permission: &Permission) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{PinnedPermission, Scope, Timestamp};
+    use crate::model::{Grant, PinnedPermission, Scope, Timestamp};
 
-    fn grant(id: u64, permission: &str, from: Option<&str>, hold: Hold) -> Arc<Grant> {
+    fn grant(id: u64, permission: &str, from: Option<&str>, hold: Hold) -> Arc<CompactGrant> {
         let origin = from.map_or(Origin::Operator, |from| Origin::Agent { from: from.parse().unwrap() });
         let since = Timestamp::from_millis(0);
         let pinned = PinnedPermission::from(permission.parse::<Permission>().unwrap());
         let (id, to) = (GrantId::new(id), "a".parse().unwrap());
         let (reason, run, until) = (None, None, None);
-        Arc::new(Grant { id, to, pinned, hold, origin, reason, scope: Scope::Always, run, since, until, depth: 0 })
+        let grant = Grant { id, to, pinned, hold, origin, reason, scope: Scope::Always, run, since, until, depth: 0 };
+        Arc::new(CompactGrant::new(&grant, None))
     }
 
     #[test]
@@ -142,7 +144,8 @@ mod tests {
         let mut held = HeldGrants::default();
         let agrees = |held: &HeldGrants| {
             assert!(held.windows(2).all(|two| two[0].id < two[1].id), "oldest first");
-            let count = |of: Option<&str>| held.iter().filter(|grant| giver(grant).map(AgentId::as_str) == of).count();
+            let count =
+                |of: Option<&str>| held.iter().filter(|grant| giver(&grant.origin).map(AgentId::as_str) == of).count();
             assert_eq!(held.given_by_people(), count(None));
             for from in ["b", "c", "d", "e"] {
                 assert_eq!(held.given_by(&from.parse().unwrap()), count(Some(from)), "{from}");

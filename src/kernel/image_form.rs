@@ -13,10 +13,11 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
+use super::compact_grant::CompactGrant;
 use crate::model::{AgentId, ApproverId, Grant, GrantId, Means, Origin, Reason};
 
 /// All grants by their ids.
-pub(super) type Grants = BTreeMap<GrantId, Arc<Grant>>;
+pub(super) type Grants = BTreeMap<GrantId, Arc<CompactGrant>>;
 
 /// Writes a map in the order of its keys, so that equal states have equal images.
 pub(super) fn in_order<K: Ord + Serialize, V: Serialize, S: BuildHasher, T: Serializer>(
@@ -28,9 +29,17 @@ pub(super) fn in_order<K: Ord + Serialize, V: Serialize, S: BuildHasher, T: Seri
     to.collect_map(all)
 }
 
-/// Reads grants. Many of them have the same agent, person and reason: each of these texts is kept once.
-pub(super) fn grants<'de, D: Deserializer<'de>>(from: D) -> Result<Grants, D::Error> {
-    from.deserialize_map(GrantsVisitor)
+/// Grants in an image have the form in which events have them.
+pub(super) mod grants {
+    use super::{Deserializer, Grants, GrantsVisitor, Serializer};
+
+    pub(in super::super) fn serialize<S: Serializer>(grants: &Grants, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(grants.iter().map(|(id, grant)| (id, grant.to_grant())))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Grants, D::Error> {
+        from.deserialize_map(GrantsVisitor)
+    }
 }
 
 struct GrantsVisitor;
@@ -42,12 +51,19 @@ impl<'de> Visitor<'de> for GrantsVisitor {
         f.write_str("grants by their ids")
     }
 
+    /// Reads grants. Many of them have the same agent, person and reason: each of these texts is kept once.
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Grants, M::Error> {
-        let (mut grants, mut texts) = (Grants::new(), Texts::default());
+        let (mut grants, mut texts) = (Vec::new(), Texts::default());
+        let mut newest: HashMap<AgentId, Arc<CompactGrant>, RandomState> = HashMap::default();
         while let Some((id, grant)) = map.next_entry::<GrantId, Grant>()? {
-            grants.insert(id, Arc::new(texts.shared(grant)));
+            let grant = texts.shared(grant);
+            let before = newest.get(&grant.to).map(|before| &**before);
+            let compact = Arc::new(CompactGrant::new(&grant, before));
+            newest.insert(grant.to, Arc::clone(&compact));
+            grants.push((id, compact));
         }
-        Ok(grants)
+        // A map that is collected is more compact than one that grew.
+        Ok(grants.into_iter().collect())
     }
 }
 

@@ -12,6 +12,7 @@ mod below;
 mod cascade;
 mod command;
 mod command_match;
+mod compact_grant;
 mod compiled_permissions;
 mod decide;
 mod declared;
@@ -57,6 +58,7 @@ pub(crate) use below::Spoken;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
 pub(crate) use command::{Command, Entering, HookNews, NewAgent, Person, RunsAtOpen, StaleGrants, Start, StopOrder};
+pub(crate) use compact_grant::CompactGrant;
 pub use compiled_permissions::Check;
 pub(crate) use compiled_permissions::{CompiledPermissions, SharedLimits, check, compile, extend, revise};
 pub use exec_scope::ExecScope;

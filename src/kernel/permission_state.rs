@@ -148,7 +148,12 @@ impl State {
             default_verdict: self.settings.default_verdict,
             reads: self.settings.reads,
             protected: self.settings.protected.to_vec(),
-            held: agent.held.iter().filter(|grant| grant.is_live(now)).map(|grant| stated_permission(grant)).collect(),
+            held: agent
+                .held
+                .iter()
+                .filter(|grant| grant.is_live(now))
+                .map(|grant| stated_permission(&grant.to_grant()))
+                .collect(),
             violations: agent.kept_from.iter().map(stated_violation).collect(),
         }
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{AgentId, Grant, GrantId, Permission, Timestamp};
 
-use super::{State, command::StaleGrants, held_grants::giver, support::for_use};
+use super::{State, command::StaleGrants, compact_grant::CompactGrant, held_grants::giver, support::for_use};
 
 /// A link in the chain that supports a permission, from the holder towards the root.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -72,20 +72,20 @@ impl State {
         if !chain.is_empty() || self.is_protected(permission) {
             return chain;
         }
-        let covers = |grant: &&Arc<Grant>| grant.is_live(now) && grant.pinned.permission.covers(permission);
+        let covers = |grant: &&Arc<CompactGrant>| grant.is_live(now) && grant.pinned.permission.covers(permission);
         let once = self.chain(for_use(&holder.held).filter(covers), broken, now);
         if once.is_empty() { self.chain(holder.held.iter().filter(covers), broken, now) } else { once }
     }
 
     /// Returns a shortest chain from one of the grants in `first` to a root.
     fn chain<'a>(
-        &self,
-        first: impl Iterator<Item = &'a Arc<Grant>>,
+        &'a self,
+        first: impl Iterator<Item = &'a Arc<CompactGrant>>,
         broken: &StaleGrants,
         now: Timestamp,
     ) -> Vec<ProvenanceStep> {
-        let stands = |grant: &&Arc<Grant>| !broken.contains(&grant.id);
-        let mut ways: Vec<Vec<Arc<Grant>>> = first.filter(stands).map(|grant| vec![Arc::clone(grant)]).collect();
+        let stands = |grant: &&Arc<CompactGrant>| !broken.contains(&grant.id);
+        let mut ways: Vec<Vec<&CompactGrant>> = first.filter(stands).map(|grant| vec![&**grant]).collect();
         let mut seen: BTreeSet<GrantId> = BTreeSet::new();
         // The search is breadth first, so the first chain that reaches a root is a shortest one. No grant is visited
         // twice.
@@ -94,7 +94,7 @@ impl State {
             for way in ways {
                 let Some(last) = way.last() else { continue };
                 let wanted = &last.pinned.permission;
-                let Some(from) = giver(last) else { return told(way).collect() };
+                let Some(from) = giver(&last.origin) else { return told(way).collect() };
                 if self.readable_by_all(wanted) {
                     return told(way).chain([ProvenanceStep::FreeReading]).collect();
                 }
@@ -102,7 +102,7 @@ impl State {
                 let supports = holder.flat_map(|holder| self.supports(holder, wanted));
                 for grant in supports.filter(|grant| grant.is_live(now)).filter(stands) {
                     if seen.insert(grant.id) {
-                        longer.push(way.iter().cloned().chain([Arc::clone(grant)]).collect());
+                        longer.push(way.iter().copied().chain([&**grant]).collect());
                     }
                 }
             }
@@ -112,6 +112,6 @@ impl State {
     }
 }
 
-fn told(way: Vec<Arc<Grant>>) -> impl Iterator<Item = ProvenanceStep> {
-    way.into_iter().map(ProvenanceStep::Grant)
+fn told(way: Vec<&CompactGrant>) -> impl Iterator<Item = ProvenanceStep> {
+    way.into_iter().map(|grant| ProvenanceStep::Grant(grant.whole()))
 }

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{Ended, Event, Grant, Outcome, ProcessEvent, Timestamp, Verdict};
+use crate::model::{Ended, Event, GrantId, Outcome, ProcessEvent, Timestamp, Verdict};
 
 use super::State;
 
@@ -15,24 +15,33 @@ impl State {
     /// applies the complete event later.
     pub(crate) fn lose(&mut self, event: &Event, ahead: &State) {
         if let Some(grant) = event.grant().filter(|_| only_takes(event)) {
-            self.agree_on(grant, ahead);
+            self.agree_on(grant.id, ahead);
         }
     }
 
     /// Applies `event` after it was stored. A grant that was lost in the meantime stays lost.
     pub(crate) fn catch_up(&mut self, event: &Event, ahead: &State) {
+        // Both states share a grant that both have.
+        if let Event::GrantIssued { grant } = event
+            && let Some(there) = ahead.grants.get(&grant.id)
+        {
+            return self.issue(Arc::clone(there));
+        }
         self.apply(event);
         if let Some(grant) = event.grant() {
-            self.agree_on(grant, ahead);
+            self.agree_on(grant.id, ahead);
         }
     }
 
-    /// Makes a grant here equal to the grant in `ahead`. A grant that is missing there is removed here.
-    fn agree_on(&mut self, grant: &Grant, ahead: &State) {
-        let Some(here) = self.grants.get(&grant.id).cloned() else { return };
-        match ahead.grants.get(&grant.id) {
-            None => self.apply(&Event::GrantExpired { grant: here }),
-            Some(there) if *there != here => self.apply(&Event::GrantChanged { grant: Arc::clone(there) }),
+    /// Makes a grant here the grant in `ahead`. A grant that is missing there is removed here.
+    fn agree_on(&mut self, id: GrantId, ahead: &State) {
+        let Some(here) = self.grants.get(&id) else { return };
+        match ahead.grants.get(&id) {
+            None => self.end(id),
+            Some(there) if !Arc::ptr_eq(there, here) => {
+                self.take_out(id);
+                self.issue(Arc::clone(there));
+            }
             Some(_) => {}
         }
     }

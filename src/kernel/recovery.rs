@@ -99,7 +99,7 @@ impl State {
         let mut steps = Vec::new();
         // Each entry is looked up when it is processed, because an earlier step may have removed it.
         for id in &lost.grants {
-            let grant = self.grants.get(id).cloned();
+            let grant = self.grants.get(id).map(|grant| grant.whole());
             let event = grant.map(|grant| Event::GrantRevoked { grant, ended: ended() });
             steps.extend(event.map(|event| self.carry_on(vec![event], now)));
         }

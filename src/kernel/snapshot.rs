@@ -1,6 +1,6 @@
 //! Serialization of a complete state. Values that can be derived from other values are not written.
 
-use super::{State, held_grants::giver};
+use super::{State, held_grants::giver, write_roots::WriteRoots};
 
 impl State {
     /// Returns the complete state as JSON. Equal states have equal images.
@@ -10,8 +10,10 @@ impl State {
     }
 
     /// Reads the output of [`State::to_image`]. The result is equal to the original state.
-    pub(crate) fn from_image(image: &[u8]) -> Result<State, serde_json::Error> {
-        let mut state: State = serde_json::from_slice(image)?;
+    pub(crate) fn from_image(image: Vec<u8>) -> Result<State, serde_json::Error> {
+        let mut state: State = serde_json::from_slice(&image)?;
+        // The image is as large as what was read from it, and the indexes need room, too.
+        drop(image);
         state.link();
         Ok(state)
     }
@@ -24,14 +26,14 @@ impl State {
             self.kin.add(agent);
             self.gone.count(&agent.bound_by);
         }
+        self.write_roots = WriteRoots::of(self.grants.values().map(|grant| &**grant));
         for grant in self.grants.values() {
             self.ending.extend(grant.until.map(|until| (until, grant.id)));
-            self.write_roots.insert(grant);
             if let Some(holder) = self.agents.get_mut(&grant.to) {
                 // Grants arrive in id order, which is the order of this list.
                 holder.held.add(grant);
             }
-            if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
+            if let Some(giver) = giver(&grant.origin).and_then(|giver| self.agents.get_mut(giver)) {
                 giver.given.insert(grant.id);
             }
         }

@@ -17,8 +17,9 @@ use crate::model::{
 use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
+    compact_grant::CompactGrant,
     held_grants::{HeldGrants, giver},
-    image_form::{Grants, grants, in_order},
+    image_form::{self, Grants, in_order},
     judged::Judged,
     kin::Kin,
     processes::Processes,
@@ -58,7 +59,7 @@ pub(crate) struct State {
     /// The retired agents whose restrictions still bind other agents.
     #[serde(default)]
     pub(super) gone: RetiredAncestors,
-    #[serde(deserialize_with = "grants")]
+    #[serde(with = "image_form::grants")]
     pub(crate) grants: Grants,
     /// The grants that expire, ordered by end time.
     #[serde(skip)]
@@ -233,15 +234,15 @@ impl State {
                     self.leave_guards(&owner, &before);
                 }
             }
-            Event::GrantIssued { grant } => self.issue(grant),
+            Event::GrantIssued { grant } => self.issue(self.compact(grant)),
             Event::GrantChanged { grant } => {
                 // A grant that was lost in the meantime is not restored.
-                if self.take_out(grant).is_some() {
-                    self.issue(grant);
+                if self.take_out(grant.id).is_some() {
+                    self.issue(self.compact(grant));
                 }
             }
             Event::GrantRevoked { grant, .. } | Event::GrantExpired { grant } | Event::GrantUsed { grant, .. } => {
-                self.end(grant);
+                self.end(grant.id);
             }
             Event::Requested { request } => self.ask(request),
             Event::Routed { request, route } => {
@@ -433,22 +434,28 @@ impl State {
         });
     }
 
-    fn issue(&mut self, grant: &Arc<Grant>) {
+    /// Returns the compact form of a grant, which shares what it can with the newest grant of its holder.
+    fn compact(&self, grant: &Grant) -> Arc<CompactGrant> {
+        let newest = self.agents.get(&grant.to).and_then(|holder| holder.held.last());
+        Arc::new(CompactGrant::new(grant, newest.map(|newest| &**newest)))
+    }
+
+    pub(super) fn issue(&mut self, grant: Arc<CompactGrant>) {
         self.next_grant = self.next_grant.max(grant.id.number() + 1);
         if let Some(until) = grant.until {
             self.ending.insert((until, grant.id));
         }
         if let Some(holder) = self.agents.get_mut(&grant.to) {
-            holder.held.add(grant);
+            holder.held.add(&grant);
         }
-        if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
+        if let Some(giver) = giver(&grant.origin).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.insert(grant.id);
         }
-        self.write_roots.insert(grant);
-        self.grants.insert(grant.id, Arc::clone(grant));
+        self.write_roots.insert(&grant);
+        self.grants.insert(grant.id, grant);
     }
 
-    fn end(&mut self, grant: &Grant) {
+    pub(super) fn end(&mut self, grant: GrantId) {
         let Some(grant) = self.take_out(grant) else { return };
         if grant.hold == Hold::Use {
             self.written_once.end(&grant.pinned.permission);
@@ -456,8 +463,8 @@ impl State {
     }
 
     /// Removes a grant that ends or that is replaced by a changed version.
-    fn take_out(&mut self, grant: &Grant) -> Option<Arc<Grant>> {
-        let grant = self.grants.remove(&grant.id)?;
+    pub(super) fn take_out(&mut self, grant: GrantId) -> Option<Arc<CompactGrant>> {
+        let grant = self.grants.remove(&grant)?;
         self.write_roots.remove(&grant);
         if let Some(until) = grant.until {
             self.ending.remove(&(until, grant.id));
@@ -465,7 +472,7 @@ impl State {
         if let Some(holder) = self.agents.get_mut(&grant.to) {
             holder.held.remove(grant.id);
         }
-        if let Some(giver) = giver(&grant).and_then(|giver| self.agents.get_mut(giver)) {
+        if let Some(giver) = giver(&grant.origin).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.remove(&grant.id);
         }
         Some(grant)

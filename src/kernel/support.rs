@@ -4,16 +4,15 @@
 //! has a chain of live supports that ends at a root. A root is the policy file, a person, the host program, or the
 //! setting that lets all agents read. A circle of agents that hold a permission only from each other has no such chain.
 
-use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
+use std::{cell::OnceCell, cmp::Reverse, collections::BTreeSet, sync::Arc};
 
-use crate::model::{
-    Access, AgentId, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, sensitive_part,
-};
+use crate::model::{Access, AgentId, Hold, Origin, Permission, Reads, Scope, Settings, Timestamp, sensitive_part};
 
 use super::{
     Refusal, Standing, State,
     agent::Agent,
     command::StaleGrants,
+    compact_grant::CompactGrant,
     held_grants::{HeldGrants, giver},
 };
 
@@ -83,11 +82,11 @@ impl State {
     }
 
     /// Returns true if `grant` has a chain to a root without a broken link.
-    pub(crate) fn counts(&self, grant: &Grant, broken: &StaleGrants, now: Timestamp) -> bool {
+    pub(crate) fn counts(&self, grant: &CompactGrant, broken: &StaleGrants, now: Timestamp) -> bool {
         broken.is_empty() || self.hangs_on_what_stands(grant, broken, now)
     }
 
-    fn hangs_on_what_stands(&self, grant: &Grant, broken: &StaleGrants, now: Timestamp) -> bool {
+    fn hangs_on_what_stands(&self, grant: &CompactGrant, broken: &StaleGrants, now: Timestamp) -> bool {
         let mut seen = BTreeSet::from([grant.id]);
         let mut open = vec![grant];
         while let Some(link) = open.pop() {
@@ -95,7 +94,7 @@ impl State {
                 continue;
             }
             let wanted = &link.pinned.permission;
-            let Some(from) = giver(link) else { return true };
+            let Some(from) = giver(&link.origin) else { return true };
             if self.readable_by_all(wanted) {
                 return true;
             }
@@ -113,17 +112,20 @@ impl State {
         &self,
         agent: &AgentId,
         permissions: impl Iterator<Item = &'p Permission> + Clone,
-    ) -> Vec<Arc<Grant>> {
+    ) -> Vec<Arc<CompactGrant>> {
         let held = self.agents.get(agent).into_iter().flat_map(|agent| &agent.held);
-        let covers = |grant: &&Arc<Grant>| permissions.clone().any(|wanted| grant.pinned.permission.covers(wanted));
+        let covers =
+            |grant: &&Arc<CompactGrant>| permissions.clone().any(|wanted| grant.pinned.permission.covers(wanted));
         let mut open: Vec<_> = held.filter(covers).collect();
-        let mut seen: BTreeSet<GrantId> = open.iter().map(|grant| grant.id).collect();
-        let mut pinned = Vec::new();
+        let (mut seen, mut pinned) = (BTreeSet::new(), Vec::new());
         while let Some(link) = open.pop() {
+            if !seen.insert(link.id) {
+                continue;
+            }
             pinned.extend(link.pinned.pinned_object().map(|_| Arc::clone(link)));
-            let from = giver(link).and_then(|from| self.agents.get(from)).into_iter();
+            let from = giver(&link.origin).and_then(|from| self.agents.get(from)).into_iter();
             let supports = from.flat_map(|from| self.supports(from, &link.pinned.permission));
-            open.extend(supports.filter(|support| seen.insert(support.id)));
+            open.extend(supports.filter(|support| !seen.contains(&support.id)));
         }
         pinned
     }
@@ -134,7 +136,7 @@ impl State {
         agent: &'a Agent,
         permission: &'a Permission,
         now: Timestamp,
-    ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
+    ) -> impl Iterator<Item = &'a Arc<CompactGrant>> + use<'a> {
         let standing = self.standing(permission);
         let gives = self.gives(permission);
         lasting(agent, now).filter(move |grant| gives(grant)).filter(move |grant| match standing {
@@ -174,13 +176,13 @@ impl State {
         &self,
         agent: &'a Agent,
         permission: &Permission,
-    ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
+    ) -> impl Iterator<Item = &'a Arc<CompactGrant>> + use<'a> {
         let gives = self.gives(permission);
         agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
     }
 
     /// Returns a test of grants for `permission`: a grant has to cover it and to name its sensitive part.
-    pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
+    pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&CompactGrant) -> bool + use<> {
         let reaches = self.reaches(permission);
         move |grant| reaches(&grant.pinned.permission)
     }
@@ -188,20 +190,19 @@ impl State {
     /// Returns a test of permissions for `permission`: the tested one has to cover it and has to name its sensitive
     /// part.
     pub(super) fn reaches(&self, permission: &Permission) -> impl Fn(&Permission) -> bool + use<> {
+        let (permission, settings, part) = (permission.clone(), Arc::clone(&self.settings), OnceCell::new());
         // A root that contains the path is at or below the sensitive part if it is not shorter than that part.
-        let (permission, part) = (permission.clone(), self.sensitive_in(permission).map(str::len));
-        move |held| {
-            let is_part = |root: &SanitizedPath| part.is_some_and(|part| part <= root.as_str().len());
-            held.covers(&permission) && (part.is_none() || held.path().is_some_and(is_part))
-        }
+        let names = move |held: &Permission, wanted: &Permission| {
+            let part = part.get_or_init(|| sensitive_in(&settings, wanted).map(str::len));
+            part.is_none_or(|part| held.path().is_some_and(|root| part <= root.as_str().len()))
+        };
+        // Looking for the sensitive part costs more than most other steps, and most permissions do not cover.
+        move |held| held.covers(&permission) && names(held, &permission)
     }
 
     /// Returns the path that a grant must name to give `permission`. A path below it is accepted as well.
     pub(super) fn sensitive_in<'p>(&self, permission: &'p Permission) -> Option<&'p str> {
-        match permission {
-            Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
-            Permission::Path(Access::Read, _) | Permission::Events | Permission::Network | Permission::Tool(_) => None,
-        }
+        sensitive_in(&self.settings, permission)
     }
 
     /// Returns the refusal for an agent whose grants cover `permission` without naming its sensitive part.
@@ -230,19 +231,27 @@ impl State {
     }
 }
 
+/// See [`State::sensitive_in`].
+fn sensitive_in<'p>(settings: &Settings, permission: &'p Permission) -> Option<&'p str> {
+    match permission {
+        Permission::Path(Access::Write, path) => sensitive_part(path, &settings.sensitive),
+        Permission::Path(Access::Read, _) | Permission::Events | Permission::Network | Permission::Tool(_) => None,
+    }
+}
+
 /// Returns the live grants that `agent` may use for any number of uses.
-pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<Grant>> {
+pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<CompactGrant>> {
     for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
 }
 
 /// Returns true if a line of the policy file names exactly this path. No other permission reaches a protected path.
-fn names_exactly(grant: &Grant, permission: &Permission) -> bool {
+fn names_exactly(grant: &CompactGrant, permission: &Permission) -> bool {
     matches!(grant.origin, Origin::Config(_)) && grant.pinned.permission.path() == permission.path()
 }
 
 /// Returns the usable grants in `held`. Each grant records this itself, so the end of another grant makes nothing
 /// usable.
-pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> {
+pub(super) fn for_use(held: &[Arc<CompactGrant>]) -> impl Iterator<Item = &Arc<CompactGrant>> {
     held.iter().filter(|grant| grant.hold == Hold::Use)
 }
 
@@ -255,7 +264,7 @@ pub(super) fn hold_of_gift(held: &HeldGrants, permission: &Permission, now: Time
         return Hold::Use;
     }
     // A gift that was restricted restricts later gifts, even after the original restriction is given up.
-    let keeps_back = |grant: &Arc<Grant>| grant.hold == Hold::PassOn && grant.is_live(now);
+    let keeps_back = |grant: &Arc<CompactGrant>| grant.hold == Hold::PassOn && grant.is_live(now);
     let kept_back = held.iter().any(|own| keeps_back(own) && own.pinned.permission.covers(permission));
     if kept_back { Hold::PassOn } else { Hold::Use }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentId, Anchor, ApproverId, Escaped, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, SanitizedPath,
-    Timestamp,
+    Timestamp, serde_text::shown_as_text,
 };
 
 /// A permission bound to the object at its path at the time of the grant.
@@ -58,8 +58,7 @@ impl From<Permission> for PinnedPermission {
 }
 
 /// The lifetime of a grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a new scope must be met wherever one ends")]
 pub enum Scope {
     /// One use.
@@ -83,6 +82,8 @@ impl Scope {
         }
     }
 }
+
+shown_as_text!(Scope);
 
 /// The error for a text that is no scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,6 +5,8 @@ use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
+use super::serde_text::{parsed_from_text, shown_as_text};
+
 /// The most characters an id may have.
 const MAX_ID_LEN: usize = 128;
 
@@ -47,9 +49,10 @@ fn parse(text: &str) -> Result<Arc<str>, InvalidId> {
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-        #[serde(try_from = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
+
+        parsed_from_text!($name);
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -164,9 +167,10 @@ impl AgentId {
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident, $letter:literal, $(#[$why:meta])* $invalid:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u64);
+
+        shown_as_text!($name);
 
         $(#[$why])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

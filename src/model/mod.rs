@@ -29,6 +29,7 @@ mod revocation;
 mod rule;
 mod sandbox;
 mod saved_decision;
+mod serde_text;
 mod task;
 mod text;
 mod time;

@@ -2,9 +2,9 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Escaped, Quoted, is_deceptive};
+use super::{Escaped, Quoted, is_deceptive, serde_text::parsed_from_text};
 
 /// The most characters a [`Reason`] may have.
 pub(crate) const MAX_REASON_CHARS: usize = 4096;
@@ -14,8 +14,8 @@ pub(crate) const MAX_REASON_CHARS: usize = 4096;
 ///
 /// Detected keys, tokens and passwords are removed, because a reason is shown and stored (`sources/002`, "Permission
 /// facts").
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Reason(Arc<str>);
 
 /// The reason why a text is not a [`Reason`].
@@ -38,7 +38,11 @@ impl Reason {
 
     /// Returns the reason without detected secrets.
     pub(crate) fn redacted(&self) -> Reason {
-        let redacted = super::redacted(&self.0);
+        Reason::redacted_from(&self.0)
+    }
+
+    fn redacted_from(text: &str) -> Reason {
+        let redacted = super::redacted(text);
         if redacted.chars().nth(MAX_REASON_CHARS).is_none() {
             return Reason(redacted);
         }
@@ -62,7 +66,7 @@ impl FromStr for Reason {
         if text.chars().count() > MAX_REASON_CHARS {
             return Err(InvalidReason::TooLong);
         }
-        Ok(Reason(text.into()).redacted())
+        Ok(Reason::redacted_from(text))
     }
 }
 
@@ -90,9 +94,11 @@ impl fmt::Display for Reason {
 const MAX_NAME_CHARS: usize = 200;
 
 /// The name of an agent for people. It tells a person who is asking, so it is neither blank nor long.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Name(Arc<str>);
+
+parsed_from_text!(Reason, Name);
 
 /// The error for a text that is not a [`Name`]: it is blank or longer than 200 characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

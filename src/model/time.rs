@@ -3,16 +3,18 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use serde::{Deserialize, Serialize};
+
+use super::serde_text::shown_as_text;
 
 /// The last time that RFC 3339 can express: 9999-12-31T23:59:59.999Z.
 const END_OF_TIME: u64 = 253_402_300_799_999;
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z. Its text form is RFC 3339, so it is never after the year
 /// 9999.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
+
+shown_as_text!(Timestamp);
 
 impl Timestamp {
     /// Creates a time from milliseconds since 1970-01-01T00:00:00Z. A later time than the last one becomes the last

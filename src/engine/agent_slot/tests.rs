@@ -5,10 +5,10 @@ use dashmap::DashMap;
 use super::*;
 use crate::{
     kernel::{SharedLimits, compile},
-    model::{AgentId, GrantId, Hold, Origin, PinnedPermission, Reads, Scope},
+    model::{AgentId, Grant, GrantId, Hold, Origin, PinnedPermission, Reads, Scope},
 };
 
-fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
+fn held(agent: &AgentId, number: usize) -> Vec<Arc<CompactGrant>> {
     let grant = |root: usize| Grant {
         id: GrantId::new(root as u64),
         to: agent.clone(),
@@ -26,7 +26,7 @@ fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
         until: None,
         depth: 0,
     };
-    (0..4).map(|root| Arc::new(grant(root))).collect()
+    (0..4).map(|root| Arc::new(CompactGrant::new(&grant(root), None))).collect()
 }
 
 /// Measures the memory that a check reads: the map, its ids, the cells and the blocks. Provenance is stored elsewhere.
@@ -69,4 +69,37 @@ async fn a_check_by_id_and_by_text_allocates_nothing() {
     // The first check of a thread prepares its place for snapshots.
     asked();
     assert_eq!(allocation_counter::measure(asked).count_total, 0);
+}
+
+/// Measures the memory of the state and of what is published together.
+#[test]
+fn a_permission_with_its_provenance_takes_at_most_three_hundred_and_forty_bytes() {
+    use crate::{
+        engine::{Engine, InitialGrants},
+        model::{Kind, Permission, Profile, Settings},
+        ports::{AsWritten, SystemClock},
+    };
+    const AGENTS: usize = 200;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let weight = |roots: usize| {
+        let mut kept = None;
+        let counted = allocation_counter::measure(|| {
+            kept = Some(runtime.block_on(async {
+                let settings = Settings { max_changes_per_minute: u32::MAX, ..Settings::default() };
+                let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(AsWritten)).unwrap();
+                for number in 0..AGENTS {
+                    let id = format!("agent-{number:018}").parse().unwrap();
+                    let profile = Profile::new(id, "you".parse().unwrap(), Kind::Subagent, "/srv".parse().unwrap());
+                    let path = |root| format!("@write:/srv/agents/{number:09}/work/part-{root:03}/src");
+                    let held = InitialGrants::of((0..roots).map(|root| path(root).parse::<Permission>().unwrap()));
+                    engine.register(profile, held).await.unwrap();
+                }
+                engine
+            }));
+        });
+        counted.bytes_current / AGENTS as i64
+    };
+    let each = (weight(40) - weight(8)) / 32;
+    assert!(each <= 340, "{each} bytes a permission");
+    println!("{each} bytes a permission");
 }

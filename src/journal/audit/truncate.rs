@@ -166,7 +166,7 @@ impl Kept {
     fn start(files: &Files, before: u64) -> Result<Kept, JournalError> {
         for sequence in files.list()?.snapshots.iter().rev().filter(|sequence| **sequence < before) {
             if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)?
-                && let Ok(state) = State::from_image(&image)
+                && let Ok(state) = State::from_image(image)
             {
                 return Ok(Kept { state, at, head, first: head.sequence + 1, segment: Vec::new() });
             }

@@ -148,7 +148,7 @@ impl Told {
         let snapshots = Snapshots::after(trail.head.sequence, trail)?;
         let state = match trail.head.sequence {
             0 => Some(State::new(Settings::default())),
-            before => Snapshot::read(&trail.files, before)?.and_then(|read| State::from_image(&read.image).ok()),
+            before => Snapshot::read(&trail.files, before)?.and_then(|read| State::from_image(read.image).ok()),
         };
         Ok(Told { state, snapshots })
     }
@@ -158,7 +158,7 @@ impl Told {
         state.apply(&line.recorded.event);
         let sequence = line.recorded.sequence;
         let Some(read) = self.snapshots.at(sequence)? else { return Ok(()) };
-        if read.is_some_and(|read| read.head.hash == line.hash && is_of(&read.image, state)) {
+        if read.is_some_and(|read| read.head.hash == line.hash && is_of(read.image, state)) {
             return Ok(());
         }
         let file = trail.files.path(&snapshot(sequence));
@@ -168,7 +168,7 @@ impl Told {
 }
 
 /// Returns true if `image` is the image of `state`.
-fn is_of(image: &[u8], state: &State) -> bool {
+fn is_of(image: Vec<u8>, state: &State) -> bool {
     // Equal states have equal images, unless an older version wrote one. This is quicker than reading the image.
     state.to_image().is_ok_and(|told| told == image) || State::from_image(image).is_ok_and(|said| said == *state)
 }

@@ -1,10 +1,8 @@
 //! The duration of an allow result. It ends with the first permission or saved decision that it depends on.
 
-use std::cmp::Reverse;
+use crate::model::{Effect, SavedDecision, Scope, Timestamp};
 
-use crate::model::{Effect, Grant, Permission, SavedDecision, Scope, Timestamp};
-
-use super::{Evaluation, EvaluationInput};
+use super::Evaluation;
 
 /// The end and the scope of an allow result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,13 +15,13 @@ impl Evaluation<'_> {
     /// Returns the end and the scope of the decision. For each permission, the grant that lasts longest counts. Of
     /// these grants and the saved decision, the earliest end counts. The saved decision determines the scope. Without
     /// one, it is the narrowest scope of a grant that is not permanent.
-    pub(super) fn carried(&self, case: &EvaluationInput<'_>) -> Carried {
+    pub(super) fn carried(&self) -> Carried {
         if self.conclusion.ruled.verdict() > Effect::Confined {
             return Carried::default();
         }
         let said = self.said.as_deref();
-        let lasting = case.action.permissions().filter_map(|permission| longest(case, permission));
-        let grants: Vec<_> = lasting.chain(self.uses_grants.iter().map(|grant| &**grant)).collect();
+        let used_up = self.uses_grants.iter().map(|grant| &**grant);
+        let grants: Vec<_> = self.lasting.iter().copied().chain(used_up).collect();
         let ends = grants.iter().filter_map(|grant| grant.until).chain(said.and_then(|ruling| ruling.until));
         let narrowest = grants.iter().map(|grant| grant.scope).min_by_key(|scope| width(*scope));
         let scope = narrowest.filter(|scope| *scope != Scope::Always);
@@ -33,17 +31,6 @@ impl Evaluation<'_> {
 
 fn of_ruling(ruling: &SavedDecision) -> Scope {
     ruling.scope
-}
-
-/// Returns the grant by which the agent may use `permission` longest. Returns `None` if all agents may read it, or if
-/// only a one-time grant gives it.
-fn longest<'s>(case: &EvaluationInput<'s>, permission: &'s Permission) -> Option<&'s Grant> {
-    if case.state.readable_by_all(permission) {
-        return None;
-    }
-    let usable = case.state.usable(case.agent, permission, case.now).filter(|grant| !case.broken.contains(&grant.id));
-    let lasts = |grant: &&std::sync::Arc<Grant>| (grant.until.is_none(), grant.until, Reverse(grant.id));
-    usable.max_by_key(lasts).map(|grant| &**grant)
 }
 
 /// Returns the order of scopes, the narrowest first.

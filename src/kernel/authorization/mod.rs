@@ -18,10 +18,10 @@ mod stages;
 use std::sync::Arc;
 
 use crate::model::{
-    Decision, DecisionSource, Effect, Grant, Mode, Origin, PinnedPermission, RequestId, Ruled, SavedDecision, Scope,
+    Decision, DecisionSource, Effect, Mode, Origin, PinnedPermission, RequestId, Ruled, SavedDecision, Scope,
 };
 
-use super::agent::Agent;
+use super::{agent::Agent, compact_grant::CompactGrant};
 
 use applicable_rules::ApplicableRules;
 pub use explain::{Explanation, Step, UseStep};
@@ -51,7 +51,9 @@ pub(crate) struct Evaluation<'s> {
     /// The one-time decisions that are consumed.
     pub(crate) uses_rulings: Vec<Arc<SavedDecision>>,
     /// The one-time permissions that are consumed.
-    pub(crate) uses_grants: Vec<Arc<Grant>>,
+    pub(crate) uses_grants: Vec<Arc<CompactGrant>>,
+    /// For each permission that is held for any number of uses, the grant that gives it longest.
+    lasting: Vec<&'s CompactGrant>,
     /// The saved decision that allows the action.
     pub(crate) said: Option<Arc<SavedDecision>>,
 }
@@ -103,7 +105,7 @@ fn judged_in<'s>(
     manner: EffectiveMode<'s>,
     case: &EvaluationInput<'s>,
     heard: &ApplicableRules,
-    held: &Held,
+    held: &Held<'s>,
 ) -> Evaluation<'s> {
     let mode = manner.mode;
     let walk = [
@@ -152,7 +154,20 @@ fn judged_in<'s>(
     }
     let lacking = held.missing.clone();
     let missing = if is_lacking { lacking.clone() } else { Vec::new() };
-    Evaluation { manner, walk, stage, conclusion, missing, lacking, asks_about_action, uses_rulings, uses_grants, said }
+    let lasting = held.lasting.clone();
+    Evaluation {
+        manner,
+        walk,
+        stage,
+        conclusion,
+        missing,
+        lacking,
+        asks_about_action,
+        uses_rulings,
+        uses_grants,
+        lasting,
+        said,
+    }
 }
 
 impl Evaluation<'_> {
@@ -168,7 +183,7 @@ impl Evaluation<'_> {
     /// Returns the result as a record.
     pub(crate) fn decision(&self, case: &EvaluationInput<'_>) -> Decision {
         let (facts, said) = (case.action.facts(), self.said.as_deref());
-        let carried = self.carried(case);
+        let carried = self.carried();
         Decision {
             id: None,
             agent: case.agent.profile.id.clone(),

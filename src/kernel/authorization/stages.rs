@@ -1,14 +1,14 @@
 //! The result of each single stage.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use crate::model::{
-    ByName, DecisionSource as AgentOrigin, Grant, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
+    ByName, DecisionSource as AgentOrigin, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
     SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict, by_name,
 };
 
 use super::{
-    super::{action_uses::Use, target::Target},
+    super::{action_uses::Use, command::StaleGrants, compact_grant::CompactGrant, target::Target},
     EvaluationInput, HookVerdict, StageResult,
     applicable_rules::ApplicableRules,
     stage::Voice,
@@ -19,27 +19,33 @@ const MOST_ASKED: usize = 32;
 
 /// The availability of the permissions that an action uses.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Held<'s> {
+    /// For each permission that is held for any number of uses, the grant that gives it longest.
+    pub(super) lasting: Vec<&'s CompactGrant>,
     pub(super) missing: Vec<PinnedPermission>,
     /// The indexes of the uses that lack a permission.
     pub(super) lacking: Vec<usize>,
     /// The one-time permissions that the action needs.
-    pub(super) once: Vec<Arc<Grant>>,
+    pub(super) once: Vec<Arc<CompactGrant>>,
     /// The approvals of exactly this action that include needed permissions.
     pub(super) given: Vec<Arc<SavedDecision>>,
 }
 
-pub(super) fn held(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Held {
+pub(super) fn held<'s>(case: &EvaluationInput<'s>, heard: &ApplicableRules) -> Held<'s> {
     let mut held = Held::default();
     // A person who approved exactly this line without a request has thereby allowed the uses that it names.
     let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
     let giving = giving(case);
     for (place, used) in case.action.uses.iter().enumerate() {
         let Some(pinned) = &used.takes else { continue };
+        let is_free = case.state.readable_by_all(&pinned.permission);
+        let usable = case.state.usable(case.agent, &pinned.permission, case.now).filter(|_| !is_free);
+        let usable: Vec<_> = usable.collect();
+        held.lasting.extend(longest(&usable, case.broken));
         if lets_name && used.is_only_named() {
             continue;
         }
-        if case.state.uses(case.agent, &pinned.permission, case.now, case.broken) {
+        if is_free || usable.iter().any(|grant| case.state.counts(grant, case.broken, case.now)) {
             continue;
         }
         if let Some(yes) = giving.iter().copied().find(|yes| yes.gives.contains(pinned)) {
@@ -49,12 +55,20 @@ pub(super) fn held(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Held 
             continue;
         }
         match case.state.one_shot(case.agent, &pinned.permission, case.broken, case.now) {
-            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => held.lack(pinned, place),
+            Some(grant) if held.once.iter().any(|used: &Arc<CompactGrant>| used.id == grant.id) => {
+                held.lack(pinned, place)
+            }
             Some(grant) => held.once.push(Arc::clone(grant)),
             None => held.lack(pinned, place),
         }
     }
     held
+}
+
+/// Returns the grant that lasts longest.
+fn longest<'s>(usable: &[&'s Arc<CompactGrant>], broken: &StaleGrants) -> Option<&'s CompactGrant> {
+    let lasts = |grant: &&'s CompactGrant| (grant.until.is_none(), grant.until, Reverse(grant.id));
+    usable.iter().map(|grant| &***grant).filter(|grant| !broken.contains(&grant.id)).max_by_key(lasts)
 }
 
 /// Returns the approvals of exactly this action that include permissions.
@@ -73,7 +87,7 @@ fn is_enabling(yes: &SavedDecision) -> bool {
     matches!(yes.about, Subject::Input(_)) && yes.scope == Scope::Once && yes.request.is_none()
 }
 
-impl Held {
+impl Held<'_> {
     fn lack(&mut self, pinned: &PinnedPermission, place: usize) {
         self.missing.push(pinned.clone());
         self.lacking.push(place);
@@ -82,7 +96,7 @@ impl Held {
 
 /// Returns true if all missing permissions of a command are for uses that its line names or its program needs. A
 /// sandbox can deny exactly these uses.
-pub(super) fn is_only_named(case: &EvaluationInput<'_>, held: &Held) -> bool {
+pub(super) fn is_only_named(case: &EvaluationInput<'_>, held: &Held<'_>) -> bool {
     let is_named = |place: &usize| {
         let used = case.action.uses.iter().nth(*place);
         used.is_some_and(Use::is_only_named)
@@ -195,7 +209,7 @@ pub(super) fn destructive(case: &EvaluationInput<'_>, heard: &ApplicableRules) -
     Some(StageResult::new(Ruled::Deny, AgentOrigin::Classifier, case.action.tier_reason.as_ref().to_owned()))
 }
 
-pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held) -> Option<StageResult> {
+pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held<'_>) -> Option<StageResult> {
     if held.missing.is_empty() {
         return None;
     }

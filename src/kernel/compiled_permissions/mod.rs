@@ -11,10 +11,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use triomphe::ThinArc;
 
 use self::index::Shape;
-use super::{Protected, Standing, support::for_use};
+use super::{Protected, Standing, compact_grant::CompactGrant, support::for_use};
 use crate::model::{
-    Access, ByName, Grant, Hold, Origin, Permission, PermissionRef, Reads, SanitizedPath, Scope, Timestamp, ToolPath,
-    by_name,
+    Access, ByName, Hold, Origin, Permission, PermissionRef, Reads, SanitizedPath, Scope, Timestamp, ToolPath, by_name,
 };
 
 /// The answer of a check.
@@ -143,7 +142,7 @@ struct Life(u64);
 impl Life {
     const FOREVER: Life = Life(u64::MAX);
 
-    fn of(grant: &Grant) -> Life {
+    fn of(grant: &CompactGrant) -> Life {
         grant.until.map_or(Life::FOREVER, |until| Life(until.as_millis()))
     }
 }
@@ -159,7 +158,7 @@ struct Terms {
 }
 
 impl Terms {
-    fn add(&mut self, access: Access, grant: &Grant) {
+    fn add(&mut self, access: Access, grant: &CompactGrant) {
         let life = Life::of(grant);
         let (read, write) = match grant.scope {
             Scope::Once => (&mut self.read_once, &mut self.write_once),
@@ -185,7 +184,7 @@ impl Terms {
 }
 
 /// Compiles the grants in `held`. Permissions for delegation only cannot be used and are left out.
-pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> CompiledPermissions {
+pub(crate) fn compile(held: &[Arc<CompactGrant>], ground: &Arc<SharedLimits>) -> CompiledPermissions {
     let mut network = Terms::default();
     let mut events = Terms::default();
     let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
@@ -223,7 +222,7 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Compil
 /// result. `scratch` is a reusable buffer.
 pub(crate) fn revise<'h>(
     compiled: &CompiledPermissions,
-    held: impl IntoIterator<Item = &'h Arc<Grant>>,
+    held: impl IntoIterator<Item = &'h Arc<CompactGrant>>,
     permission: &Permission,
     scratch: &mut Vec<u8>,
 ) -> Option<CompiledPermissions> {
@@ -242,7 +241,7 @@ pub(crate) fn revise<'h>(
 /// see [`revise`].
 pub(crate) fn extend(
     compiled: &CompiledPermissions,
-    grant: &Grant,
+    grant: &CompactGrant,
     scratch: &mut Vec<u8>,
 ) -> Option<CompiledPermissions> {
     let Permission::Path(access, path) = &grant.pinned.permission else { return None };

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{AgentId, GrantId, Hold, PinnedPermission};
+use crate::model::{AgentId, Grant, GrantId, Hold, PinnedPermission};
 
-fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc<Grant> {
-    Arc::new(Grant {
+fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc<CompactGrant> {
+    compact(Grant {
         id: GrantId::new(number),
         to: "a".parse::<AgentId>().unwrap(),
         pinned: PinnedPermission::from(permission.parse::<Permission>().unwrap()),
@@ -17,6 +17,10 @@ fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc
         until: until.map(Timestamp::from_millis),
         depth: 0,
     })
+}
+
+fn compact(grant: Grant) -> Arc<CompactGrant> {
+    Arc::new(CompactGrant::new(&grant, None))
 }
 
 fn ground(reads: Reads, protected: &[&str]) -> Arc<SharedLimits> {
@@ -62,7 +66,7 @@ fn the_root_of_the_file_system_covers_everything_but_what_is_protected() {
 fn a_file_reaches_a_protected_path_only_by_naming_exactly_it() {
     let from_file = |permission| {
         let place = crate::model::Place { file: "f".into(), line: 1 };
-        Arc::new(Grant { origin: Origin::Config(place), ..Grant::clone(&grant(1, permission, Scope::Always, None)) })
+        compact(Grant { origin: Origin::Config(place), ..grant(1, permission, Scope::Always, None).to_grant() })
     };
     let ground = ground(Reads::Granted, &["/k"]);
     let exact = compile(&[from_file("@read:/k/a")], &ground);
@@ -119,7 +123,7 @@ proptest! {
         for ((path, writes, kind), number) in steps.into_iter().zip(1..) {
             let tag = if writes { format!("@write:{path}") } else { format!("@read:{path}") };
             let permission: Permission = tag.parse().unwrap();
-            let same = held.iter().position(|grant: &Arc<Grant>| grant.pinned.permission.path() == permission.path());
+            let same = held.iter().position(|grant: &Arc<CompactGrant>| grant.pinned.permission.path() == permission.path());
             match (kind, same) {
                 (0 | 1, Some(place)) => drop(held.remove(place)),
                 (2, _) => held.push(grant(number, &tag, Scope::Always, Some(5))),
@@ -149,16 +153,17 @@ proptest! {
 
 #[test]
 fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
-    let only_to_pass_on = Grant { hold: Hold::PassOn, ..Grant::clone(&grant(1, "@write:/w", Scope::Always, None)) };
-    let back_from_another = Grant {
+    let only_to_pass_on =
+        compact(Grant { hold: Hold::PassOn, ..grant(1, "@write:/w", Scope::Always, None).to_grant() });
+    let back_from_another = compact(Grant {
         origin: Origin::Agent { from: "b".parse().unwrap() },
         hold: Hold::PassOn,
-        ..Grant::clone(&grant(2, "@write:/w/a", Scope::Always, None))
-    };
+        ..grant(2, "@write:/w/a", Scope::Always, None).to_grant()
+    });
     let ground = ground(Reads::Granted, &[]);
-    let compiled = compile(&[Arc::new(only_to_pass_on.clone())], &ground);
+    let compiled = compile(&[Arc::clone(&only_to_pass_on)], &ground);
     assert!(extend(&compiled, &back_from_another, &mut Vec::new()).is_none());
-    let compiled = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
+    let compiled = compile(&[only_to_pass_on, back_from_another], &ground);
     assert_eq!(check(&compiled, PermissionRef::write("/w/a"), at(0)), Check::NotHeld);
 }
 

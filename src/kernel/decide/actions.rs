@@ -244,7 +244,7 @@ fn used_up(judgement: Evaluation<'_>) -> impl Iterator<Item = Event> {
     let rulings = judgement.uses_rulings.into_iter().map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {
         let permission: Permission = grant.pinned.permission.clone();
-        Event::GrantUsed { grant, permission }
+        Event::GrantUsed { grant: grant.whole(), permission }
     });
     rulings.chain(grants)
 }

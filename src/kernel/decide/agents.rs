@@ -110,10 +110,8 @@ impl State {
     /// Retires an agent. Its grants, the grants that it gave, its requests and its connection end with it.
     pub(in super::super) fn retire(&self, agent: &Agent, now: Timestamp) -> Vec<Event> {
         let id = &agent.profile.id;
-        let held = agent
-            .held
-            .iter()
-            .map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::HolderRetired });
+        let held =
+            agent.held.iter().map(|grant| Event::GrantRevoked { grant: grant.whole(), ended: Ended::HolderRetired });
         let rests_on = |permission| {
             let support = agent.held.iter().find(|grant| grant.pinned.permission.covers(permission));
             support.map(|grant| grant.id)
@@ -121,7 +119,7 @@ impl State {
         let to_others = |given: &&GrantId| !agent.held.iter().any(|held| held.id == **given);
         let given = agent.given.iter().filter(to_others).filter_map(|id| self.grants.get(id)).map(|grant| {
             let with = rests_on(&grant.pinned.permission);
-            Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::SupportLost { with } }
+            Event::GrantRevoked { grant: grant.whole(), ended: Ended::SupportLost { with } }
         });
         let asked = agent.pending.iter().filter_map(|request| self.pending.get(request));
         let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::Retired, now));

@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 use super::{
-    super::{Refusal, State, agent::Agent, command::StaleGrants, state::HeldBack},
+    super::{Refusal, State, agent::Agent, command::StaleGrants, compact_grant::CompactGrant, state::HeldBack},
     grants::Draft,
     policy_change::{PolicyChange, as_set, mode_under, stays},
     restriction, runs,
@@ -183,11 +183,11 @@ impl State {
         for grant in known.into_iter().flat_map(|agent| &agent.held) {
             let Origin::Config(place) = &grant.origin else { continue };
             match wanted.iter().position(|listed| is_written_as(grant, listed)) {
-                None => events.push(Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Config }),
+                None => events.push(Event::GrantRevoked { grant: grant.whole(), ended: Ended::Config }),
                 Some(index) => {
                     let listed = wanted.swap_remove(index);
                     if listed.place != *place {
-                        let moved = Grant { origin: Origin::Config(listed.place.clone()), ..Grant::clone(grant) };
+                        let moved = Grant { origin: Origin::Config(listed.place.clone()), ..grant.to_grant() };
                         events.push(Event::GrantChanged { grant: Arc::new(moved) });
                     }
                 }
@@ -348,6 +348,6 @@ fn without_repetitions(permissions: &[PolicyPermission]) -> Vec<&PolicyPermissio
     unique
 }
 
-fn is_written_as(grant: &Grant, listed: &PolicyPermission) -> bool {
+fn is_written_as(grant: &CompactGrant, listed: &PolicyPermission) -> bool {
     grant.pinned == listed.pinned && grant.hold == listed.hold
 }

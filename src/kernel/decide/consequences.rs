@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{AgentId, Event, Grant, Hold, Timestamp};
 
-use super::super::{State, agent::Agent, command::StaleGrants, state::Waiting};
+use super::super::{State, agent::Agent, command::StaleGrants, compact_grant::CompactGrant, state::Waiting};
 
 impl State {
     /// Returns the revocations that cascade from the events.
@@ -45,7 +45,7 @@ impl State {
         let pending = agent.pending.iter().filter_map(|id| self.pending.get(id));
         let pending = pending.filter(|waiting| !waiting.request.asks_about_action());
         let held = move |waiting: &&Waiting| {
-            let later = |grant: &Arc<Grant>| waiting.first_later_grant <= grant.id;
+            let later = |grant: &Arc<CompactGrant>| waiting.first_later_grant <= grant.id;
             waiting.request.permissions().all(|permission| self.usable(agent, permission, now).any(later))
         };
         pending.filter(held).map(move |waiting| waiting.resolved_as_held(now))

@@ -10,7 +10,7 @@ impl State {
     pub(super) fn tick(&self, now: Timestamp) -> Vec<Event> {
         let over = self.ending.range(..=(now, GrantId::new(u64::MAX)));
         let over = over.filter_map(|(_, id)| self.grants.get(id));
-        let expired = over.map(|grant| Event::GrantExpired { grant: Arc::clone(grant) });
+        let expired = over.map(|grant| Event::GrantExpired { grant: grant.whole() });
         let rulings = self.rulings_ending.range(..=(now, SavedDecisionId::new(u64::MAX)));
         let rulings = rulings.filter_map(|(_, id)| self.rulings.get(id));
         let rulings = rulings.map(|ruling| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::Expired });

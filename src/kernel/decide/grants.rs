@@ -11,6 +11,7 @@ use super::super::{
     Refusal, State,
     agent::Agent,
     command::{Person, StaleGrants, Start},
+    compact_grant::CompactGrant,
     held_grants::giver,
     support::{Held, for_use, hold_of_gift},
 };
@@ -75,11 +76,10 @@ impl<'a> Draft<'a> {
     /// Issues the grant, unless `to` already holds an equal one from this giver.
     fn issue_or_repeat(&self, to: &Agent, id: GrantId, pinned: PinnedPermission) -> Event {
         let grant = self.grant(id, pinned);
-        let gave = giver(&grant).is_some_and(|from| to.held.given_by(from) > 0);
-        let same =
-            |to: &Agent| to.held.alike(&grant.pinned.permission).find(|held| says_the_same(held, &grant)).cloned();
-        match Some(to).filter(|_| gave).and_then(same) {
-            Some(grant) => Event::GrantRepeated { grant },
+        let gave = giver(&grant.origin).is_some_and(|from| to.held.given_by(from) > 0);
+        let mut alike = to.held.alike(&grant.pinned.permission).filter(|_| gave);
+        match alike.find(|held| says_the_same(held, &grant)) {
+            Some(grant) => Event::GrantRepeated { grant: grant.whole() },
             None => Event::GrantIssued { grant: Arc::new(grant) },
         }
     }
@@ -87,9 +87,9 @@ impl<'a> Draft<'a> {
 
 /// Returns true if two grants are equivalent. The giver is compared first, because most grants of an agent have another
 /// one.
-fn says_the_same(one: &Grant, other: &Grant) -> bool {
-    giver(one).is_some()
-        && giver(one) == giver(other)
+fn says_the_same(one: &CompactGrant, other: &Grant) -> bool {
+    giver(&one.origin).is_some()
+        && one.origin == other.origin
         && one.scope != Scope::Once
         && (one.scope, &one.run, one.until, one.hold) == (other.scope, &other.run, other.until, other.hold)
         && one.pinned == other.pinned
@@ -179,14 +179,14 @@ impl State {
         }
         if let Actor::Agent(agent) = &by
             && grant.to != *agent
-            && giver(grant) != Some(agent)
+            && giver(&grant.origin) != Some(agent)
         {
             return Err(Refusal::NotYourGrant(id));
         }
         if let Origin::Config(place) = &grant.origin {
             return Err(Refusal::FromFile(id, place.clone()));
         }
-        Ok(vec![Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Revoked { by, reason } }])
+        Ok(vec![Event::GrantRevoked { grant: grant.whole(), ended: Ended::Revoked { by, reason } }])
     }
 
     /// Returns the one-time permission by which `holder` may use `permission` now. Among several, it is the one that
@@ -197,7 +197,7 @@ impl State {
         permission: &Permission,
         broken: &StaleGrants,
         now: Timestamp,
-    ) -> Option<&'a Arc<Grant>> {
+    ) -> Option<&'a Arc<CompactGrant>> {
         if self.is_protected(permission) {
             return None;
         }

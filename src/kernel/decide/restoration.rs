@@ -90,7 +90,7 @@ impl State {
         undone: &Revocation,
         now: Timestamp,
     ) -> Result<Grant, Refusal> {
-        let Some(from) = giver(fallen) else { return Err(Refusal::UnknownGrant(fallen.id)) };
+        let Some(from) = giver(&fallen.origin) else { return Err(Refusal::UnknownGrant(fallen.id)) };
         let permission = &fallen.pinned.permission;
         self.unchanged(from, &by.owner, undone)?;
         let holder = self.unchanged(&fallen.to, &by.owner, undone)?;

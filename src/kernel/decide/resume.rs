@@ -32,7 +32,7 @@ impl State {
         let said = self.rulings.values().filter(|ruling| ends(ruling));
         let said = said.map(|ruling| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::EngineEnded });
         let granted = self.grants.values().filter(|grant| grant.run.is_some() && !go_on);
-        let granted = granted.map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::EngineEnded });
+        let granted = granted.map(|grant| Event::GrantRevoked { grant: grant.whole(), ended: Ended::EngineEnded });
         let policies = (!go_on).then(|| self.policies_without_approvals());
         let opened = iter::once(Event::StoreOpened { cut, runs_go_on });
         opened

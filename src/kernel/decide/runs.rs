@@ -1,7 +1,5 @@
 //! Runs of agents. Each agent has its own run, unless a person or the host program puts several agents into one.
 
-use std::sync::Arc;
-
 use crate::model::{Actor, AgentId, Decider, Ended, Event, Outcome, OwnerId, RunId, Timestamp};
 
 use super::{
@@ -47,7 +45,7 @@ impl State {
 /// Returns the revocations of the permissions that end with the run of `agent`.
 pub(super) fn revocations_of_run(agent: &Agent) -> impl Iterator<Item = Event> + Clone + '_ {
     let over = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
-    over.map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::RunEnded(agent.run.clone()) })
+    over.map(|grant| Event::GrantRevoked { grant: grant.whole(), ended: Ended::RunEnded(agent.run.clone()) })
 }
 
 /// Returns the event that ends the run of `agent`.

@@ -132,7 +132,7 @@ fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
             let Origin::Config(place) = &grant.origin else { continue };
             if stays() {
                 permissions.push(PolicyPermission {
-                    pinned: grant.pinned.clone(),
+                    pinned: grant.to_grant().pinned,
                     hold: grant.hold,
                     place: place.clone(),
                 });

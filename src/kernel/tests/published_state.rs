@@ -81,7 +81,7 @@ proptest! {
             let _ = tale.tell(command);
         }
         let image = tale.state.to_image().unwrap();
-        prop_assert!(State::from_image(&image).unwrap() == tale.state);
+        prop_assert!(State::from_image(image).unwrap() == tale.state);
     }
 }
 
@@ -112,7 +112,7 @@ fn guards_and_rulings_are_written_down_and_replayed_and_what_they_deny_outlasts_
     tale.tell(Command::Answer { request, answer, modified: None, by: person("you") }).unwrap();
     assert!(!tale.state.guards.is_empty() && !tale.state.denied_in.is_empty() && tale.state.rulings.len() == 3);
 
-    let mut back = State::from_image(&tale.state.to_image().unwrap()).unwrap();
+    let mut back = State::from_image(tale.state.to_image().unwrap()).unwrap();
     assert!(back == tale.state && replayed(tale.first.clone(), &tale.events) == tale.state);
     for state in [&mut back, &mut tale.state.clone()] {
         let decided = done(state, authorize(4, "b", &push));

@@ -351,7 +351,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("Sensitive", grant("lead", "ann", &["@write:/w/.git/hooks"])),
         ("Sensitive", spend("lead", "@write:/w/.env", StaleGrants::new())),
         ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
-        ("RevocationStands", restore(Actor::Operator, &state.agents[&id("lead")].held[0])),
+        ("RevocationStands", restore(Actor::Operator, &state.agents[&id("lead")].held[0].whole())),
         ("SelfGrant", grant("lead", "lead", &["@network"])),
         ("ScopeTooWide", answer(1, "you", Answer::allow().scope(Scope::Session))),
         ("ScopePast", give("ann", "you", &["@network"], past)),

@@ -22,7 +22,7 @@ fn restore(undone: &Revocation) -> Command {
 fn held(state: &State) -> BTreeMap<String, u32> {
     let mut held = BTreeMap::new();
     for grant in state.grants.values() {
-        let Grant { to, pinned, hold, scope, until, run, .. } = &**grant;
+        let Grant { to, pinned, hold, scope, until, run, .. } = grant.to_grant();
         *held.entry(format!("{to} {} {hold:?} {scope} {until:?} {run:?}", pinned.permission)).or_default() += 1;
     }
     held

@@ -8,9 +8,9 @@ use std::{
 
 use super::*;
 use crate::{
-    kernel::{Check, Entering, ResolvedAction, SharedLimits, check, compile},
+    kernel::{Check, CompactGrant, Entering, ResolvedAction, SharedLimits, check, compile},
     model::{
-        Access, Actor, AgentPolicy, Answer, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob, PathPolicy,
+        Access, Actor, AgentPolicy, Answer, CommandPattern, GrantId, Operation, Origin, PathGlob, PathPolicy,
         PermissionRef, Place, Policy, PolicyPatch, PolicyPermission, Reach, Revocation, Revoked, Rule, RunId,
         SanitizedPath, SavedDecisionId, Scope, Tier, Tool, ToolName, ToolPolicies, Tools, Verdict, Widening,
     },
@@ -326,7 +326,7 @@ impl Scenario {
         Policy { settings, agents, left_out: Vec::new() }
     }
 
-    fn live(&self) -> impl Iterator<Item = &Arc<Grant>> {
+    fn live(&self) -> impl Iterator<Item = &Arc<CompactGrant>> {
         self.state.grants.values().filter(|grant| grant.is_live(self.now))
     }
 
@@ -381,7 +381,7 @@ impl Scenario {
         if self.is_free(wanted) {
             return Check::Held;
         }
-        let own = |grant: &&Arc<Grant>| grant.to == *agent;
+        let own = |grant: &&Arc<CompactGrant>| grant.to == *agent;
         let usable: Vec<_> = self
             .live()
             .filter(own)
@@ -420,7 +420,7 @@ impl Scenario {
         let due = ends.first().map(|(end, _)| *end).into_iter().chain(until).chain(ruled).min();
         let of_agents = state.agents.iter().all(|(name, agent)| {
             let held = state.grants.values().filter(|grant| grant.to == *name);
-            let from = |grant: &&Arc<Grant>| grant.origin == Origin::Agent { from: name.clone() };
+            let from = |grant: &&Arc<CompactGrant>| grant.origin == Origin::Agent { from: name.clone() };
             let given: BTreeSet<_> = state.grants.values().filter(from).map(|grant| grant.id).collect();
             let asked = state.pending.values().filter(|waiting| waiting.request.from == *name);
             held.eq(agent.held.iter())
