@@ -17,6 +17,7 @@ mod output;
 mod parameter_expansion;
 mod redirections;
 mod scope;
+mod shared;
 mod simple;
 mod state;
 mod text;

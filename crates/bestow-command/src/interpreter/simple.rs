@@ -19,7 +19,6 @@ use crate::{
     variables,
     word::{Gaps, Word},
 };
-use std::rc::Rc;
 
 impl Interpreter<'_> {
     /// Follows a simple command. Returns its certain output.
@@ -209,8 +208,8 @@ impl Interpreter<'_> {
             let here = self.here;
             let given = match redirect.flow {
                 Flow::HereDocument(body) => {
-                    let bodies = Rc::clone(&self.bodies);
-                    let args = bodies.get(body).map(|word| self.expand_whole(word)).unwrap_or_default();
+                    let body = self.bodies.get(body).cloned();
+                    let args = body.map(|word| self.expand_whole(&word)).unwrap_or_default();
                     Some(Input::Text(joined(&args)))
                 }
                 Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),

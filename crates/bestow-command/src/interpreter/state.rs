@@ -67,7 +67,7 @@ pub(crate) struct Interpreter<'c> {
     /// The files that programs of the current part obey.
     pub(crate) obeyed: Vec<Obeys>,
     /// The bodies of here-documents in the current text.
-    pub(super) bodies: Rc<Vec<RawWord>>,
+    pub(super) bodies: Vec<Rc<RawWord>>,
     /// The position of the current command.
     pub(crate) here: Span,
     /// The position of the outer word, for a text that was extracted from it. The parts of the inner text have this
@@ -100,7 +100,7 @@ impl<'c> Interpreter<'c> {
             invocations: Invocations::default(),
             uses: NamedUses::default(),
             obeyed: Vec::new(),
-            bodies: Rc::default(),
+            bodies: Vec::new(),
             here: Span::default(),
             outer: None,
             running: Vec::new(),
@@ -114,8 +114,8 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Follows a whole text. `at` is its position in the text that a person sees, if it was extracted from a word.
-    pub(crate) fn run_script(&mut self, parsed: Parsed, at: Option<Span>) {
-        let bodies = std::mem::replace(&mut self.bodies, Rc::new(parsed.bodies));
+    pub(crate) fn run_script(&mut self, parsed: &Parsed, at: Option<Span>) {
+        let bodies = std::mem::replace(&mut self.bodies, parsed.bodies.clone());
         let outer = self.outer;
         self.outer = outer.or(at);
         self.script(&parsed.script);

@@ -1,5 +1,7 @@
 //! Redirections and the bodies of here-documents.
 
+use std::rc::Rc;
+
 use super::{
     reader::{Awaited, Read, Reader, is_loud},
     tree::{Flow, Piece, RawWord, Redirect},
@@ -117,7 +119,7 @@ impl Reader<'_> {
             self.fault("a here-document whose end cannot be told");
         }
         let body = self.ledger.bodies.len();
-        self.ledger.bodies.push(RawWord::default());
+        self.ledger.bodies.push(Rc::default());
         self.awaited.push(Awaited { body, delimiter, strip_tabs, literal });
         Ok(Redirect { flow: Flow::HereDocument(body), descriptor, unusual: false, target })
     }
@@ -140,7 +142,7 @@ impl Reader<'_> {
                 self.inside(&text, span, |reader| reader.expand_body())?
             };
             if let Some(body) = self.ledger.bodies.get_mut(awaited.body) {
-                *body = RawWord { span, pieces };
+                *body = RawWord { span, pieces }.into();
             }
         }
         Ok(())

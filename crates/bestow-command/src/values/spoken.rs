@@ -149,5 +149,6 @@ impl Spoken {
 
 /// Returns the last component of a path.
 pub fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    let start = program.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1);
+    program.get(start..).unwrap_or(program)
 }
