@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 
 use crate::{
     check::{Program, Row, expanded},
-    hash,
+    hash::hash,
     read::Book,
     schema::{
         Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
         Reach, Reads, Record, Role, SecretOption, Starts, Words, Wraps,
     },
 };
+
+/// The number of slots of the table of names. It is a power of two.
+const SLOTS: usize = 4096;
 
 /// Returns the code of all records.
 pub(crate) fn code(book: &Book, programs: &[Program<'_>]) -> String {
@@ -42,9 +45,9 @@ fn patterns(texts: &[String]) -> String {
     format!("&[{}]", texts.join(", "))
 }
 
-/// Returns the alternatives of subcommands in the form that the lookup reads.
+/// Returns the code of the alternatives of a subcommand.
 fn alternatives(subcommands: &[String]) -> String {
-    format!("{:?}", subcommands.join("|"))
+    format!("Subcommands::of({:?})", subcommands.join("|"))
 }
 
 fn optional(value: Option<String>) -> String {
@@ -56,6 +59,11 @@ impl Emitter<'_> {
         let words = words.map(|words| expanded(self.book, words)).unwrap_or_default();
         let words: Vec<String> = words.into_iter().filter_map(Result::ok).collect();
         format!("{:?}", words.join(" "))
+    }
+
+    /// Returns the code of a list of options.
+    fn options(&self, options: Option<&Words>) -> String {
+        format!("list!({})", self.words(options))
     }
 
     fn reads(&mut self, row: &Row<'_, Reads>) {
@@ -83,8 +91,8 @@ impl Emitter<'_> {
              not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
-            self.words(globals),
-            self.words(row.flags.as_ref()),
+            self.options(globals),
+            self.options(row.flags.as_ref()),
             self.tests(row),
             optional(row.otherwise.as_ref().map(|text| format!("{text:?}"))),
             optional(row.code.as_ref().map(|name| format!("predicates::{name}"))),
@@ -267,17 +275,17 @@ impl Emitter<'_> {
     }
 
     fn starts(&self, starts: &Starts) -> String {
-        let (subcommands, flags) = (alternatives(&starts.subcommands), self.words(starts.flags.as_ref()));
+        let (subcommands, flags) = (alternatives(&starts.subcommands), self.options(starts.flags.as_ref()));
         format!("Starts {{ subcommands: {subcommands}, flags: {flags} }}")
     }
 
     fn plain(&self, plain: &Plain) -> String {
-        let (subcommands, flags) = (alternatives(&plain.subcommands), self.words(Some(&plain.flags)));
+        let (subcommands, flags) = (alternatives(&plain.subcommands), self.options(Some(&plain.flags)));
         format!("Plain {{ subcommands: {subcommands}, flags: {flags} }}")
     }
 
     fn wraps(&self, wraps: &Wraps) -> String {
-        let flags = self.words(wraps.flags.as_ref());
+        let flags = self.options(wraps.flags.as_ref());
         format!("Wraps {{ flags: {flags}, operands: {}, dangerous: {} }}", wraps.operands, wraps.dangerous)
     }
 
@@ -287,7 +295,7 @@ impl Emitter<'_> {
             HostOperands::First => "First",
             HostOperands::Dotted => "Dotted",
         };
-        let (valued, redirects) = (self.words(hosts.valued.as_ref()), self.words(hosts.redirects.as_ref()));
+        let (valued, redirects) = (self.options(hosts.valued.as_ref()), self.options(hosts.redirects.as_ref()));
         format!("Hosts {{ operands: HostOperands::{operands}, valued: {valued}, redirects: {redirects} }}")
     }
 
@@ -305,9 +313,9 @@ impl Emitter<'_> {
         format!(
             "Files {{ role: {}, valued: {}, writes: {}, reads: {} }}",
             optional(role.map(str::to_owned)),
-            self.words(files.valued.as_ref()),
-            self.words(files.writes.as_ref()),
-            self.words(files.reads.as_ref())
+            self.options(files.valued.as_ref()),
+            self.options(files.writes.as_ref()),
+            self.options(files.reads.as_ref())
         )
     }
 
@@ -316,18 +324,18 @@ impl Emitter<'_> {
         let names = programs.iter().enumerate();
         let names = names.flat_map(|(at, program)| program.names.iter().map(move |name| (*name, at)));
         let (starts, exact): (Vec<_>, Vec<_>) = names.partition(|(name, _)| name.ends_with('*'));
-        let mut slots = vec![0_usize; hash::SLOTS];
+        let mut slots = vec![0_usize; SLOTS];
         for (index, (name, _)) in exact.iter().enumerate() {
-            let mut slot = hash::slot(name.as_bytes());
-            while slots.get(slot).is_some_and(|taken| *taken != 0) {
-                slot = (slot + 1) % hash::SLOTS;
+            let mut slot = hash(name.as_bytes());
+            while slots.get(slot % SLOTS).is_some_and(|taken| *taken != 0) {
+                slot += 1;
             }
-            if let Some(free) = slots.get_mut(slot) {
+            if let Some(free) = slots.get_mut(slot % SLOTS) {
                 *free = index + 1;
             }
         }
         let _ = writeln!(self.code, "pub(crate) static NAMES: [(&str, u16); {}] = {exact:?};", exact.len());
-        let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {}] = {slots:?};", hash::SLOTS);
+        let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {SLOTS}] = {slots:?};");
         let starts: Vec<_> = starts.into_iter().map(|(name, at)| (name.trim_end_matches('*'), at)).collect();
         let _ = writeln!(self.code, "pub(crate) static STARTS: [(&str, u16); {}] = {starts:?};", starts.len());
     }

@@ -14,7 +14,7 @@ use crate::{
     values::base_name,
     word::Word,
 };
-pub(crate) use words::{Words, occurs};
+pub(crate) use words::Words;
 
 impl Destroys {
     fn fits(&self, words: &Words<'_>, place: &Place) -> bool {
@@ -22,7 +22,7 @@ impl Destroys {
             return self.when.iter().all(|when| words.satisfy(*when, place, 0));
         }
         words.may_name(self.subcommands)
-            && self.subcommands.split('|').any(|subcommand| {
+            && self.subcommands.iter().any(|subcommand| {
                 let end = words.after_subcommand(subcommand);
                 end.is_some_and(|end| self.when.iter().all(|when| words.satisfy(*when, place, end)))
             })

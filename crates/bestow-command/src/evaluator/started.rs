@@ -72,7 +72,7 @@ impl Evaluation<'_, '_> {
 fn within<'a>(name: &str, rest: &'a [Word]) -> Option<&'a [Word]> {
     uses(name).iter().find_map(|running| {
         let words = Words::new(rest);
-        let ends = running.subcommands.split('|').map(|subcommand| match subcommand {
+        let ends = running.subcommands.iter().map(|subcommand| match subcommand {
             "" => Some(0),
             subcommand => words.after_subcommand(subcommand),
         });

@@ -5,7 +5,7 @@ use crate::{
     invocation::Input,
     lang::find,
     obeys,
-    options::{Options, Reading},
+    options::{List, Options, Reading, list},
     programs::{self, Wraps},
     span::Span,
     tier::Tier,
@@ -53,9 +53,12 @@ fn wrapper_named(name: &str) -> Option<Wraps> {
     programs::find(name)?.wraps
 }
 
-const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
-const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
-    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
+const ENV_FLAGS: List<'static> =
+    list!("-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug");
+const XARGS_FLAGS: List<'static> = list!(
+    "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
+    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:"
+);
 
 /// Returns true if `name` runs another program with its words, so that the words are evaluated as an invocation of that
 /// program.

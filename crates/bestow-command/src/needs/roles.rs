@@ -15,6 +15,7 @@ use crate::{
         operand::{Operand, exact},
         roles::words::{copied, everything_if, is_short_for},
     },
+    options::{List, list},
     programs::{self, Role},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
@@ -99,7 +100,7 @@ fn is_date_file(text: &str) -> bool {
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
 }
 
-fn role_of(name: &str) -> Option<(Role, &'static str)> {
+fn role_of(name: &str) -> Option<(Role, List<'static>)> {
     let files = programs::find(name)?.files?;
     files.role.map(|role| (role, files.valued))
 }
@@ -269,7 +270,7 @@ fn dd(rest: &[Word]) -> Vec<Operand> {
 
 /// Returns the files of `date`. `date -f file` prints the text that it cannot parse as a date.
 fn date(rest: &[Word]) -> Vec<Operand> {
-    let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
+    let words = Words::read(rest, list!("-d -f -r -s -v -z --date --file --reference --set"));
     // With the option `-j`, the value of `-f` is a format.
     let names = if words.has_letter('j') { "-r" } else { "-f -r" };
     let is_file = |given: &&Given<'_>| {
@@ -284,12 +285,14 @@ fn date(rest: &[Word]) -> Vec<Operand> {
 }
 
 /// Options of `curl` that take a value.
-const CURL: &str = "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
+const CURL: List<'static> = list!(
+    "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
                     --form -H --header -X --request -u --user -A --user-agent -e --referer -b --cookie -c \
                     --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
                     -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
                     --json --limit-rate --resolve --interface --etag-save --etag-compare --hsts --alt-svc --libcurl \
-                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable";
+                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable"
+);
 
 /// Options of `curl` whose value is a file after `@`.
 const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header --proxy-header -w --write-out";
@@ -352,10 +355,12 @@ fn in_braces(text: &str) -> Option<Operand> {
 }
 
 fn wget(rest: &[Word]) -> Vec<Operand> {
-    const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
+    const VALUES: List<'static> = list!(
+        "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
         --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
         --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file \
-        --hsts-file --rejected-log --ca-certificate --certificate --private-key";
+        --hsts-file --rejected-log --ca-certificate --certificate --private-key"
+    );
     let words = Words::read(rest, VALUES);
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
@@ -401,7 +406,8 @@ fn tar(rest: &[Word]) -> Vec<Operand> {
         Some((first, behind)) if !first.text().starts_with('-') => (first.text(), behind),
         _ => ("", rest),
     };
-    let words = Words::read(behind, "-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform");
+    let words =
+        Words::read(behind, list!("-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform"));
     let shorts = words.options.iter().filter(|given| !given.name.starts_with("--"));
     let letters: String = shorts.map(|given| given.name.as_str()).chain([first]).collect();
     let makes = letters.contains(['c', 'r', 'u']) || words.has("--create --append --update");

@@ -6,8 +6,8 @@
 
 mod condition;
 mod form;
-mod hash;
 mod record;
+mod subcommands;
 mod table;
 
 pub(crate) use condition::{Count, Test};
@@ -17,6 +17,7 @@ pub(crate) use record::{
     AllWords, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Uses, When,
     Wraps,
 };
+pub(crate) use subcommands::{Firsts, Subcommands};
 pub(crate) use table::{all, find, find_by_start};
 
 /// Returns the short option of a program that takes a secret, if there is one.

@@ -13,9 +13,9 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_operands, stays_here};
 
 use crate::{
-    options,
+    options::{self, List},
     place::Places,
-    programs::{self, AllWords, Program, Reads},
+    programs::{self, AllWords, Firsts, Program, Reads},
     rules::Rules,
     tier::Profile,
     word::Word,
@@ -53,15 +53,27 @@ fn rows(name: &str) -> &'static [&'static Reads] {
     programs::find(name).map(|program| program.reads).unwrap_or_default()
 }
 
+/// Returns the read-only forms of a program that may describe these words. Most rows describe another subcommand.
+fn rows_about(name: &str, rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
+    let begun = match rest.first().map(Word::text) {
+        None => Firsts::default(),
+        // The subcommand follows the options.
+        Some(first) if first.starts_with('-') => Firsts::ALL,
+        Some(first) => Firsts::of(first.as_bytes()),
+    };
+    let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
+    rows(name).iter().copied().filter(describes)
+}
+
 /// Returns the options of rows without a predicate, for a program with the words `before` after it. None of these
 /// options can do harm, with any value and in any combination.
-pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iterator<Item = &'static str> + 'n {
+pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iterator<Item = List<'static>> + 'n {
     let asks_nothing = |row: &Reads| {
         let listed = matches!(row.words, AllWords::Listed) && row.tests.is_empty() && row.code.is_none();
         listed && !row.only_at_start && !row.lenient
     };
     let rows = rows(name).iter().filter(move |row| asks_nothing(row));
-    let follows = |row: &&&Reads| row.subcommands.split('|').any(|words| options::before_has(before, words));
+    let follows = |row: &&&Reads| row.subcommands.iter().any(|words| options::before_has(before, words));
     rows.filter(follows).map(|row| row.flags)
 }
 
@@ -78,15 +90,14 @@ pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
     if let Some(rule) = answers(name, program, rest) {
         return Proof::Reads(rule);
     }
-    let rows = rows(name);
-    if rows.is_empty() {
+    if rows(name).is_empty() {
         return if knows(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     }
     if rules.profile == Profile::Strict && secrets::prints(name, rest) {
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
-    for row in rows {
+    for row in rows_about(name, rest) {
         match row.try_prove(rest, rules.profile, places) {
             Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),

@@ -2,7 +2,7 @@
 //!
 //! The rows that describe safe uses also describe the need for the network. Thus no use is missing in a second table.
 
-use super::{answers, rows};
+use super::{answers, rows, rows_about};
 use crate::{
     destroy::Words,
     place::Places,
@@ -13,8 +13,7 @@ use crate::{
 
 impl Reads {
     /// Returns true if this use, which the row describes, needs the network.
-    pub(crate) fn is_online(&self, rest: &[Word]) -> bool {
-        let words = Words::new(rest);
+    pub(crate) fn is_online(&self, rest: &[Word], words: &Words<'_>) -> bool {
         match self.online {
             Online::Never => false,
             Online::Always => true,
@@ -26,15 +25,14 @@ impl Reads {
             Online::AllBut { subcommands, options } => {
                 let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
                 let given = |word: &Word| options.split(' ').any(|option| option == word.text());
-                !subcommands.split('|').any(stands) && !rest.iter().any(given)
+                !subcommands.iter().any(stands) && !rest.iter().any(given)
             }
             Online::If(asks) => asks(rest),
         }
     }
 
     /// Returns true for words that contain the subcommand of this row, proven or not.
-    fn speaks_of(&self, rest: &[Word]) -> bool {
-        let words = Words::new(rest);
+    fn speaks_of(&self, rest: &[Word], words: &Words<'_>) -> bool {
         self.after_subcommand(rest).is_some() || words.has_subcommand(self.subcommands)
     }
 }
@@ -59,7 +57,8 @@ pub(crate) fn reads_operands(name: &str) -> bool {
 
 /// Returns true if `name` needs the network with these words, according to the rows.
 pub(crate) fn asks_network(name: &str, rest: &[Word]) -> bool {
-    let asks = |row: &&'static Reads| row.is_online(rest) && row.speaks_of(rest);
+    let words = Words::new(rest);
+    let asks = |row: &&'static Reads| row.is_online(rest, &words) && row.speaks_of(rest, &words);
     programs::find(name).is_some_and(|program| program.only_online || program.reads.iter().any(asks))
 }
 
@@ -68,8 +67,9 @@ pub(crate) fn asks_network(name: &str, rest: &[Word]) -> bool {
 pub(crate) fn stays_here(name: &str, args: &[Word]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();
-    let proves = |row: &&&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let mut proving = rows(name).iter().filter(proves).peekable();
+    let words = Words::new(rest);
+    let proves = |row: &&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
+    let mut proving = rows_about(name, rest).filter(proves).peekable();
     let is_proven = proving.peek().is_some();
-    answers(name, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest))
+    answers(name, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest, &words))
 }

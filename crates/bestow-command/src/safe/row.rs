@@ -2,7 +2,6 @@
 
 use super::{git_settings, sending};
 use crate::{
-    destroy::occurs,
     options::{Options, Reading},
     place::{Place, Places},
     programs::{AllWords, Operands, Reach, Reads},
@@ -68,10 +67,7 @@ impl Reads {
         if self.subcommands.is_empty() {
             return Some(rest);
         }
-        // Most rows of a program describe another subcommand.
-        let may_stand = |first: &Word| first.text().starts_with('-') || occurs(first.text(), self.subcommands);
-        let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommands.split('|'))?;
-        subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
+        self.subcommands.iter().find_map(|subcommand| self.after_words(rest, subcommand))
     }
 
     /// Returns the words after `subcommand`. Global options may precede each of its words.

@@ -5,7 +5,7 @@ use smol_str::{SmolStr, format_smolstr};
 use crate::{
     evaluator,
     needs::{network::globs, operand::exact},
-    options::is_listed,
+    options::{List, is_listed},
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
     word::{Known, Word},
@@ -72,7 +72,7 @@ fn at_places(known: Hosts, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
 }
 
 /// Returns the options that a word gives, joined or not, and the value of the last one if it is part of the word.
-fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
+fn options<'w>(text: &'w str, valued: List<'_>) -> (Vec<SmolStr>, Option<&'w str>) {
     if let Some((option, value)) = text.split_once('=') {
         return (vec![option.into()], Some(value));
     }

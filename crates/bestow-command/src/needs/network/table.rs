@@ -3,7 +3,7 @@
 use crate::{
     destroy::Words,
     needs::network::hosts,
-    programs::{self, Uses},
+    programs::{self, Subcommands, Uses},
     safe,
     word::Word,
 };
@@ -34,7 +34,7 @@ pub(crate) fn subcommands() -> impl Iterator<Item = (&'static str, &'static str)
         Uses::Told(_) | Uses::Remote | Uses::Database => None,
     });
     listed.flat_map(|(names, list)| {
-        names.iter().flat_map(move |name| list.split('|').map(move |subcommand| (*name, subcommand)))
+        names.iter().flat_map(move |name| list.iter().map(move |subcommand| (*name, subcommand)))
     })
 }
 
@@ -52,12 +52,12 @@ pub(super) fn has_subcommands(name: &str) -> bool {
 /// Returns true if the program needs the network with these words.
 pub(super) fn needs(name: &str, rest: &[Word]) -> bool {
     let words = Words::new(rest);
-    let any = |list: &str| words.has_subcommand(list);
+    let any = |list: &Subcommands| words.has_subcommand(*list);
     rows(name).any(|uses| match uses {
         Uses::All => true,
-        Uses::AllBut(list) => !rest.first().is_some_and(|first| list.split('|').any(|local| first.text() == local)),
+        Uses::AllBut(list) => !rest.first().is_some_and(|first| list.iter().any(|local| first.text() == local)),
         Uses::Sub(list) => any(list),
-        Uses::Begun(list) => any(list) || words.begins_subcommand(list),
+        Uses::Begun(list) => any(list) || words.begins_subcommand(*list),
         Uses::Bare => rest.iter().all(|word| word.text().starts_with('-')),
         Uses::With(options) => words.has_flag(options),
         Uses::Told(options) => is_told(options, rest),

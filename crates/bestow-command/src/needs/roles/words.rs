@@ -1,6 +1,9 @@
 //! The options and operands of a program that uses files.
 
-use crate::{needs::operand::path, options::is_listed};
+use crate::{
+    needs::operand::path,
+    options::{List, is_listed},
+};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
@@ -68,13 +71,13 @@ impl Text<'_> {
 }
 
 /// Returns true if the option is one of `names`, or an abbreviated long option among them.
-fn means(option: &str, names: &str) -> bool {
-    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names)
+fn means(option: &str, names: List<'_>) -> bool {
+    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names.text())
 }
 
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
-    pub(super) fn read(rest: &'a [Word], values: &str) -> Words<'a> {
+    pub(super) fn read(rest: &'a [Word], values: List<'_>) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
         let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
@@ -125,16 +128,16 @@ impl<'a> Words<'a> {
     }
 
     pub(super) fn has(&self, names: &str) -> bool {
-        self.options.iter().any(|given| means(&given.name, names))
+        self.options.iter().any(|given| means(&given.name, List::of(names)))
     }
 
     /// Returns the files that options of `name` read and write.
     pub(super) fn files_of(&self, name: &str) -> Vec<Operand> {
         let Some(files) = programs::find(name).and_then(|program| program.files) else { return Vec::new() };
-        let named = |names: &'static str, access| {
+        let named = |names: List<'static>, access| {
             let given = self.options.iter().filter(move |given| means(&given.name, names));
             // A directory is used with the files inside it.
-            let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
+            let below = move |given: &Given<'_>| everything_if(is_directory(&given.name, names.text()));
             given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
         };
         named(files.writes, Access::Write).chain(named(files.reads, Access::Read)).collect()
@@ -163,7 +166,7 @@ impl<'a> Words<'a> {
     }
 
     pub(super) fn values_of(&self, names: &str) -> impl Iterator<Item = &Text<'a>> {
-        let given = self.options.iter().filter(move |given| means(&given.name, names));
+        let given = self.options.iter().filter(move |given| means(&given.name, List::of(names)));
         given.filter_map(|given| given.value.as_ref())
     }
 
