@@ -8,7 +8,7 @@ use crate::{
     shape::Shape,
     span::Span,
     tier::{Tier, prefix},
-    values::{Said, Spoken, SpokenPart},
+    values::{Said, Spoken, SpokenPart, StartDir},
     wildcard,
 };
 
@@ -60,7 +60,7 @@ impl Classification {
             self.tier = Tier::Dangerous;
             self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
         }
-        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default(), vec![StartDir::Own]);
         self.parts.push(Part { starts, ..part });
         self.shape = None;
         self

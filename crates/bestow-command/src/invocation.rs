@@ -116,7 +116,7 @@ pub(crate) fn said_of(args: &[Word]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
         if is_plain(arg) {
-            words.push(Said::Is(arg.text().into()));
+            words.push(Said::Is(arg.shared_text()));
         } else {
             words.extend(said(arg));
         }
@@ -140,7 +140,7 @@ fn may_extend(text: &str) -> bool {
 /// Returns what is known about a word.
 pub(crate) fn said(arg: &Word) -> Vec<Said> {
     if is_plain(arg) {
-        return vec![Said::Is(arg.text().into())];
+        return vec![Said::Is(arg.shared_text())];
     }
     let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.is_expanded() && c == '\\');
     let special = |c: char| is_gap(c) || globs(c);

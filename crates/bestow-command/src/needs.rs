@@ -12,7 +12,7 @@ mod roles;
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::needs::operand::{path, word, words};
+use crate::needs::operand::{add_words, path, word};
 use crate::{
     evaluator::{self, Evaluation},
     interpreter::{Interpreter, is_free},
@@ -44,10 +44,10 @@ impl Evaluation<'_, '_> {
             self.name_programs(rest);
         }
         if !roles::only_says(name) {
-            operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Read)));
+            rest.iter().for_each(|arg| add_words(arg, Access::Read, &mut operands));
         }
         if asks && !is_known && !reads_only {
-            operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
+            rest.iter().for_each(|arg| add_words(arg, Access::Write, &mut operands));
         }
         if !guessing && self.reads_what_is_unknown(name, rest) {
             self.shell.uses.reads_unknown();

@@ -11,7 +11,7 @@ mod list;
 pub(crate) use list::{List, index, list, slots};
 
 use super::word::{Gaps, Word};
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::{SmolStr, SmolStrBuilder};
 
 /// The value that a listed option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl<'a> Options<'a> {
         next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
-            let name = format_smolstr!("-{letter}");
+            let name = short(letter);
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match reading.flags.find(&name) {
                 None => return Err(Misfit::Unknown(shown(&name))),
@@ -238,7 +238,7 @@ pub(super) fn knows(list: List<'_>, word: &str) -> bool {
         return false;
     }
     for (at, letter) in letters.char_indices() {
-        match list.find(&format_smolstr!("-{letter}")) {
+        match list.find(&short(letter)) {
             None => return false,
             Some(Takes::Nothing) => {}
             Some(Takes::Anything) => return true,
@@ -260,6 +260,14 @@ pub(crate) fn before_has(before: &[&str], subcommand: &str) -> bool {
 /// Returns true if `name` is on a list of plain words that are separated by blanks.
 pub(super) fn is_listed(list: List<'_>, name: &str) -> bool {
     !name.is_empty() && list.find(name) == Some(Takes::Nothing)
+}
+
+/// Returns the option of one letter.
+pub(super) fn short(letter: char) -> SmolStr {
+    let mut option = SmolStrBuilder::new();
+    option.push('-');
+    option.push(letter);
+    option.finish()
 }
 
 fn shown(name: &str) -> String {

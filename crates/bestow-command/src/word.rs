@@ -88,7 +88,8 @@ pub(crate) fn is_sign(c: char) -> bool {
 
 /// Returns true for text of the command line that is the same as the text of a word.
 pub(crate) fn is_literal(text: &str) -> bool {
-    !text.contains(is_sign)
+    // Every sign is one byte long.
+    !text.bytes().any(|byte| is_sign(byte.into()))
 }
 
 /// Returns text of the command line as text of a word. A character of the private alphabet is replaced.

@@ -120,22 +120,35 @@ impl Draft {
     }
 }
 
+/// Returns the text of a piece that stands for itself.
+fn written(piece: &Piece) -> Option<&str> {
+    let text = match piece {
+        Piece::Bare(text) if text.contains('{') => return None,
+        Piece::Bare(text) | Piece::Quoted(text) => text,
+        Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => return None,
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => return None,
+    };
+    is_literal(text).then_some(text)
+}
+
 /// Returns the argument of a word without expansions, which is the most common case.
 fn plain(word: &RawWord) -> Option<Word> {
+    if let [piece] = word.pieces.as_slice()
+        && let Some(text) = written(piece)
+    {
+        return Some(Word::literal(text, word.span));
+    }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
     for piece in &word.pieces {
         match piece {
-            Piece::Bare(text) if text.contains('{') || !is_literal(text) => return None,
-            Piece::Quoted(text) if !is_literal(text) => return None,
             Piece::Element => text.push_str(&SmolStr::from(Fragment::Element)),
-            Piece::Bare(piece) | Piece::Quoted(piece) => text.push_str(piece),
             Piece::Glob(c) => {
                 text.push(*c);
                 glob = true;
             }
-            Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => return None,
-            Piece::Process(_) | Piece::Arithmetic(_) => return None,
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Tilde(_) | Piece::Parameter(_) => text.push_str(written(piece)?),
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => return None,
         }
     }
     let text = text.finish();

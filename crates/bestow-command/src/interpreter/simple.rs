@@ -12,6 +12,7 @@ use crate::{
     },
     invocation::{Input, Invocation, Outcome, said_of},
     lang::filter,
+    part::Part,
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
@@ -138,13 +139,9 @@ impl Interpreter<'_> {
                 part.obeys.extend(obeys);
             }
             _ => {
-                self.record_part(verdict.tier, verdict.rule, span);
-                if let Some(part) = self.parts.last_mut() {
-                    part.runs = Some(Spoken::of(said_of(args)));
-                    part.starts = starts;
-                    part.dirs = dirs;
-                    part.obeys = obeys;
-                }
+                let part = self.part(verdict.tier, verdict.rule, span, dirs);
+                let runs = Some(Spoken::of(said_of(args)));
+                self.parts.push(Part { runs, starts, obeys, ..part });
             }
         }
         self.remember(args, line);

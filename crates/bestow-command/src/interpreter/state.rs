@@ -16,7 +16,7 @@ use crate::{
         tree::{Command, Form, Parsed, RawWord, Script},
     },
     tier::Tier,
-    values::{Access, Obeys, Spoken},
+    values::{Access, Obeys, Spoken, StartDir},
     variables,
     verdict::Verdict,
     word::Word,
@@ -125,8 +125,13 @@ impl<'c> Interpreter<'c> {
 
     /// Records the effect of a part.
     pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
-        let part = Part::new(tier, rule, self.text, self.outer.unwrap_or(span));
+        let part = self.part(tier, rule, span, vec![StartDir::Own]);
         self.parts.push(part);
+    }
+
+    /// Creates a part that runs in these directories.
+    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span, dirs: Vec<StartDir>) -> Part {
+        Part::new(tier, rule, self.text, self.outer.unwrap_or(span), dirs)
     }
 
     /// Records that the current command cannot be proven harmless.

@@ -99,7 +99,7 @@ pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
     let mut doubt = None;
     for row in rows_about(name, rest) {
         match row.try_prove(rest, rules.profile, places) {
-            Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
+            Ok(()) if program.is_written() => return Proof::Reads(["`", name, "` only reads in this form"].concat()),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),
             Err(None) => {}
             Err(Some(why)) => doubt = Some(format!("`{name}`: {why}")),

@@ -10,7 +10,9 @@ use super::{
 impl Reader<'_> {
     /// Parses a redirection, or returns `None` if there is none at this position.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
-        self.peek();
+        if !self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{')) {
+            return Ok(None);
+        }
         let start = self.at;
         let descriptor = self.descriptor();
         let flow = match self.redirect_operator() {

@@ -11,6 +11,11 @@ pub(super) const RESERVED: [&str; 22] = [
     "esac", "function", "time", "coproc", "in", "]]",
 ];
 
+/// Returns true if a reserved word begins with this byte.
+fn begins_reserved(byte: u8) -> bool {
+    RESERVED.iter().any(|word| word.as_bytes().first() == Some(&byte))
+}
+
 impl Reader<'_> {
     /// Parses a whole text. The commands before a mistake stay in `script`.
     pub(super) fn program(&mut self, script: &mut Script) -> Read<()> {
@@ -227,7 +232,9 @@ impl Reader<'_> {
 
     /// Returns the reserved word at this position, if there is one.
     pub(super) fn reserved(&mut self) -> Option<&'static str> {
-        self.peek();
+        if !self.peek().is_some_and(begins_reserved) {
+            return None;
+        }
         let start = self.at;
         let mut letters = [0_u8; 9];
         let mut length = 0;

@@ -1,11 +1,11 @@
 //! Hosts in words: in a URL, in `user@host`, in `host:path`, or in an operand that is a host.
 
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use crate::{
     evaluator,
     needs::{network::globs, operand::exact},
-    options::{List, is_listed},
+    options::{List, is_listed, short},
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
     word::{Known, Word},
@@ -81,7 +81,7 @@ fn options<'w>(text: &'w str, valued: List<'_>) -> (Vec<SmolStr>, Option<&'w str
     }
     let mut options = Vec::new();
     for (at, letter) in text.char_indices().skip(1) {
-        let option = format_smolstr!("-{letter}");
+        let option = short(letter);
         let takes = is_listed(valued, &option);
         options.push(option);
         if takes {

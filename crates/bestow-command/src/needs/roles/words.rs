@@ -2,7 +2,7 @@
 
 use crate::{
     needs::operand::path,
-    options::{List, is_listed},
+    options::{List, is_listed, short},
 };
 use smol_str::{SmolStr, format_smolstr};
 
@@ -117,14 +117,14 @@ impl<'a> Words<'a> {
         args: &mut impl Iterator<Item = &'a Word>,
     ) {
         let text = arg.text();
-        let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
+        let letter = |(_, letter): &(usize, char)| takes(&short(*letter));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);
         }
         let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
         let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::end(arg, rest)));
-        self.give(&format!("-{letter}"), value);
+        self.give(&short(letter), value);
     }
 
     pub(super) fn has(&self, names: &str) -> bool {
