@@ -86,6 +86,31 @@ impl Invocations {
         (self.texts.len() < MAX_TEXTS).then(|| self.texts.insert(text.to_owned()))
     }
 
+    /// Returns the number of texts that were searched.
+    pub(crate) fn texts(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Returns the number of commands that were recorded outside of a part.
+    pub(crate) fn recorded(&self) -> usize {
+        self.recorded.len()
+    }
+
+    /// Returns the number of words that were recorded.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Returns true if so many words more can be recorded.
+    pub(crate) fn has_room(&self, words: usize) -> bool {
+        self.words + words <= MAX_WORDS
+    }
+
+    /// Counts words that are recorded already.
+    pub(crate) fn repeat(&mut self, words: usize) {
+        self.words += words;
+    }
+
     /// Records commands that were already counted.
     pub(crate) fn extend(&mut self, spoken: Vec<Spoken>) {
         self.recorded.extend(spoken);

@@ -322,7 +322,8 @@ impl Word {
     pub(crate) fn filled(&self, mark: &str, word: &Word) -> Self {
         let known = if word.is_of_environment() { word.known } else { Known::Partly };
         let secret = self.secret || word.secret;
-        Word { known, secret, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
+        let text = if self.text == mark { word.text.clone() } else { self.text.replace(mark, &word.text).into() };
+        Word { known, secret, meaning: Meaning::Anything, ..self.with_text(text) }
     }
 
     /// Returns this word at another place.

@@ -285,12 +285,13 @@ fn filled(inner: &[Word], words: &[Word], mark: Option<&str>, most: usize) -> Ve
     let room = (most / marks.max(1)).max(1);
     let short = |word: &&Word| word.text().len() * marks <= MAX_FILLED_BYTES;
     let few: Vec<Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
-    let words = few.as_slice();
-    let fill = |arg: &Word| -> Vec<Word> {
-        if !arg.text().contains(mark) {
-            return vec![arg.clone()];
+    let mut line = Vec::with_capacity(inner.len() + marks * few.len());
+    for arg in inner {
+        if arg.text().contains(mark) {
+            line.extend(few.iter().map(|word| arg.filled(mark, word)));
+        } else {
+            line.push(arg.clone());
         }
-        words.iter().map(|word| arg.filled(mark, word)).collect()
-    };
-    inner.iter().flat_map(fill).collect()
+    }
+    line
 }

@@ -16,6 +16,7 @@ mod id_output;
 mod output;
 mod parameter_expansion;
 mod redirections;
+mod round;
 mod scope;
 mod shared;
 mod simple;

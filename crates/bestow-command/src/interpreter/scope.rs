@@ -320,6 +320,18 @@ impl Scope {
         }
     }
 
+    /// Returns true if no command can tell the states apart.
+    pub(super) fn is_same(&self, other: &Scope) -> bool {
+        self.variables == other.variables
+            && self.fixed == other.fixed
+            && self.functions.is(&other.functions)
+            && self.positional == other.positional
+            && self.places == other.places
+            && self.stayed == other.stayed
+            && self.entering == other.entering
+            && (self.lost, self.meddled) == (other.lost, other.meddled)
+    }
+
     /// Returns true if another round from the state `before` has changed nothing relevant.
     pub(crate) fn is_settled(&self, before: &Scope) -> bool {
         let same = |(name, value): (&String, &Value)| {

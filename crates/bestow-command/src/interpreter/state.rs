@@ -226,28 +226,25 @@ impl<'c> Interpreter<'c> {
             Form::Simple(_) => None,
             Form::Group(script) => self.script(script),
             Form::If { branches, otherwise } => self.choose(branches, otherwise.as_ref()),
-            Form::While { test, body } => self.repeat(|shell| {
-                shell.script(test);
-                let after_test = shell.scope.clone();
-                let output = shell.script(body);
-                shell.scope.join(&after_test);
-                output
-            }),
+            Form::While { test, body } => self.repeat(
+                |_| {},
+                |shell| {
+                    shell.script(test);
+                    let after_test = shell.scope.clone();
+                    let output = shell.script(body);
+                    shell.scope.join(&after_test);
+                    output
+                },
+            ),
             Form::Subshell(script) => self.apart(|shell| shell.script(script)),
             Form::For { variable, words, body } => {
                 let value = match words {
                     Some(words) => Value::of(&self.expand_all(words)),
                     None => Value { list: false, ..self.scope.read("@") }.or(&Value::inherited()),
                 };
-                self.repeat(|shell| {
-                    shell.set(variable, value.clone());
-                    shell.script(body)
-                })
+                self.repeat(|shell| shell.set(variable, value.clone()), |shell| shell.script(body))
             }
-            Form::Count { header, body } => self.repeat(|shell| {
-                shell.arithmetic(header);
-                shell.script(body)
-            }),
+            Form::Count { header, body } => self.repeat(|shell| shell.arithmetic(header), |shell| shell.script(body)),
             Form::Case { subject, arms } => self.case(subject, arms),
             Form::Function { name, body } => {
                 self.define(name, body, command.span);

@@ -1,0 +1,88 @@
+//! Rounds of a loop that repeat the first one.
+//!
+//! Most bodies change nothing that another round depends on. Such a round need not be followed: it does what the first
+//! one did, at the same cost.
+
+use crate::{
+    budget::Budget,
+    interpreter::{Interpreter, Scope},
+    part::Part,
+};
+
+/// The first round of a loop.
+pub(super) struct Round {
+    /// The state before the body, and after it.
+    before: Scope,
+    after: Scope,
+    /// The work before the body, and after it.
+    budget: (Budget, Budget),
+    /// The recorded words before the body, and after it.
+    words: (usize, usize),
+    beside: Beside,
+    /// The number of parts before the body.
+    parts: usize,
+}
+
+/// What a round depends on beside the scope. It only grows.
+#[derive(Debug, PartialEq, Eq)]
+struct Beside {
+    texts: usize,
+    commands: usize,
+    hosts: usize,
+    files: usize,
+    traps: usize,
+    exits: bool,
+    /// The directories of the last part before the loop. A command of the loop may be recorded in that part.
+    dirs: Option<usize>,
+}
+
+impl Beside {
+    fn of(shell: &Interpreter<'_>, parts: usize) -> Self {
+        Beside {
+            texts: shell.invocations.texts(),
+            commands: shell.invocations.recorded(),
+            hosts: shell.uses.told_hosts(),
+            files: shell.generated.len(),
+            traps: shell.traps.len(),
+            exits: shell.left.is_some(),
+            dirs: parts.checked_sub(1).and_then(|last| shell.parts.get(last)).map(|part| part.dirs.len()),
+        }
+    }
+}
+
+impl Round {
+    /// Returns the round whose body follows now.
+    pub(super) fn begin(shell: &Interpreter<'_>) -> Round {
+        let (budget, words, parts) = (shell.budget, shell.invocations.words(), shell.parts.len());
+        let scope = || shell.scope.clone();
+        let beside = Beside::of(shell, parts);
+        Round { before: scope(), after: scope(), budget: (budget, budget), words: (words, words), beside, parts }
+    }
+
+    /// Returns the round after its body, if another one from the same state does the same.
+    pub(super) fn end(mut self, shell: &Interpreter<'_>) -> Option<Round> {
+        // A safe part that follows an equal one is recorded in it.
+        let new = shell.parts.get(self.parts..).unwrap_or_default();
+        let joins = |(first, last): (&Part, &Part)| first.same(last.tier, &last.rule, last.span);
+        if self.beside != Beside::of(shell, self.parts) || new.first().zip(new.last()).is_some_and(joins) {
+            return None;
+        }
+        self.after = shell.scope.clone();
+        self.budget.1 = shell.budget;
+        self.words.1 = shell.invocations.words();
+        Some(self)
+    }
+
+    /// Repeats the round without following its body. Returns false, and does nothing, if this round may differ.
+    pub(super) fn is_repeated(&self, shell: &mut Interpreter<'_>) -> bool {
+        let words = self.words.1 - self.words.0;
+        let fits = shell.invocations.has_room(words)
+            && shell.scope.is_same(&self.before)
+            && shell.budget.repeat(&self.budget.0, &self.budget.1);
+        if fits {
+            shell.invocations.repeat(words);
+            shell.scope = self.after.clone();
+        }
+        fits
+    }
+}
