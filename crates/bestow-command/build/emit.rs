@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::{
     check::{Program, Row, expanded},
     hash::hash,
-    read::Book,
+    read::{Book, Place},
     schema::{
         Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
         Reach, Reads, Record, Role, SecretOption, Starts, Words, Wraps,
@@ -24,6 +24,9 @@ pub(crate) fn code(book: &Book, programs: &[Program<'_>]) -> String {
     }
     let all: String = programs.iter().map(|program| file.program(program)).collect();
     let _ = writeln!(file.code, "pub(crate) static PROGRAMS: [Program; {}] = [\n{all}];", programs.len());
+    let nothing = Program { place: &Place::default(), names: vec![], facts: vec![], reads: vec![], destroys: vec![] };
+    let unknown = file.program(&nothing);
+    let _ = writeln!(file.code, "static UNKNOWN: Program = {};", unknown.trim_end_matches([',', '\n']));
     file.names(programs);
     file.code
 }

@@ -227,7 +227,7 @@ fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: &Parsed) -> I
         interpreter.record_part(Tier::Dangerous, format!("not understood: {fault}"), rest);
         interpreter.raw_search(text, whole);
     }
-    if text.chars().nth(MAX_SAFE_CHARS).is_some() {
+    if text.len() > MAX_SAFE_CHARS && text.chars().nth(MAX_SAFE_CHARS).is_some() {
         interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
     }
     search_statement(text, &mut interpreter, whole);

@@ -109,13 +109,13 @@ pub(crate) trait Gaps {
 
     /// Returns true if a part of the text is not written out.
     fn has_gap(&self) -> bool {
-        self.gapped().contains(is_gap)
+        // Every sign is one byte long.
+        self.gapped().bytes().any(|byte| is_gap(byte.into()))
     }
 
     /// Returns true if a part of the text is unknown.
     fn has_unknown(&self) -> bool {
-        // Both signs are one byte long.
-        memchr::memchr2(b'\0', b'\x02', self.gapped().as_bytes()).is_some()
+        self.gapped().bytes().any(|byte| is_unknown(byte.into()))
     }
 
     /// Returns true if a part of the text may be empty.
@@ -286,6 +286,11 @@ impl Word {
         let text = text.into();
         let known = if text.has_unknown() { Known::Partly } else { Known::Fully };
         Word { text, span, known, ..Word::default() }
+    }
+
+    /// Creates a word of a text that has no gap.
+    pub(crate) fn written(text: impl Into<SmolStr>, span: Span) -> Self {
+        Word { text: text.into(), span, ..Word::default() }
     }
 
     /// Creates a word of which nothing is known, not even how many words it becomes.

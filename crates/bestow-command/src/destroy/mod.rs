@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use crate::{
     place::Place,
     programs::{self, Destroys},
-    values::base_name,
+    values::{base_name, behind_last},
     word::Word,
 };
 pub(crate) use words::Words;
@@ -52,7 +52,7 @@ pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
 /// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.
 fn program_name(text: &str) -> Cow<'_, str> {
     let name = base_name(text);
-    let name = name.rsplit('\\').next().unwrap_or(name);
+    let name = behind_last(name, b'\\');
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let is_listed = |name: &str| programs::find(name).is_some_and(|program| !program.destroys.is_empty());
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) || is_listed(name) {

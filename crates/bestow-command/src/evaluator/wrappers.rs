@@ -6,7 +6,7 @@ use crate::{
     lang::find,
     obeys,
     options::{List, Options, Reading, list},
-    programs::{self, Wraps},
+    programs::{self, Program, Wraps},
     span::Span,
     tier::Tier,
     values::base_name,
@@ -50,7 +50,7 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 }
 
 fn wrapper_named(name: &str) -> Option<Wraps> {
-    programs::find(name)?.wraps
+    programs::known(name).wraps
 }
 
 const ENV_FLAGS: List<'static> =
@@ -62,8 +62,8 @@ const XARGS_FLAGS: List<'static> = list!(
 
 /// Returns true if `name` runs another program with its words, so that the words are evaluated as an invocation of that
 /// program.
-pub(crate) fn wraps(name: &str) -> bool {
-    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
+pub(crate) fn wraps(name: &str, known: &Program) -> bool {
+    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || known.wraps.is_some()
 }
 
 impl Evaluation<'_, '_> {

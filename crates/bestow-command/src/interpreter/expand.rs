@@ -188,7 +188,7 @@ fn plain(word: &RawWord) -> Option<Word> {
     if let [piece] = word.pieces.as_slice()
         && let Some(text) = written(piece)
     {
-        return Some(Word::literal(text, word.span));
+        return Some(Word::written(text, word.span));
     }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;

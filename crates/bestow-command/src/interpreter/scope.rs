@@ -395,21 +395,20 @@ impl Scope {
             return vec![StartDir::Unknown];
         }
         let searches = self.assigned("CDPATH").is_some();
-        let dir = |place: &Place| match place {
-            Place::Start => StartDir::Own,
-            Place::At(text) if searches || text.has_gap() => StartDir::Unknown,
-            Place::At(text) => StartDir::Said(text.into()),
-            Place::Somewhere => StartDir::Unknown,
+        let said = |text: &str| match text {
+            text if searches || text.has_gap() => StartDir::Unknown,
+            text => StartDir::Said(text.into()),
         };
-        let stayed = self.stayed.iter().map(|text| match text.as_str() {
-            "" => Place::Start,
-            text => Place::At(text.to_owned()),
+        let places = self.places.iter().map(|place| match place {
+            Place::Start => StartDir::Own,
+            Place::At(text) => said(text),
+            Place::Somewhere => StartDir::Unknown,
         });
+        let stayed = self.stayed.iter().map(|text| if text.is_empty() { StartDir::Own } else { said(text) });
         let mut dirs: Vec<StartDir> = Vec::new();
-        for place in self.places.iter().cloned().chain(stayed) {
-            let place = dir(&place);
-            if !dirs.contains(&place) {
-                dirs.push(place);
+        for dir in places.chain(stayed) {
+            if !dirs.contains(&dir) {
+                dirs.push(dir);
             }
         }
         dirs

@@ -53,6 +53,9 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 
 /// Returns the word if every character is known. It may start with the home directory.
 pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
+    if arg.is_exact() && !arg.is_open() && !arg.text().has_gap() {
+        return Some(arg.shared_text());
+    }
     let home = arg.is_of_environment() && arg.text().after_home().is_some();
     let inner = arg.text().after_home().unwrap_or(arg.text());
     // A word without a blank is still one word after splitting.
@@ -64,7 +67,7 @@ pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
         && is_one
         && !arg.is_open()
         && !inner.has_gap();
-    whole.then(|| arg.text().into())
+    whole.then(|| arg.shared_text())
 }
 
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.

@@ -16,7 +16,7 @@ use crate::{
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, list},
-    programs::{self, Role},
+    programs::{Program, Role},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
@@ -29,14 +29,9 @@ pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     }
 }
 
-/// Returns true for a program whose words are texts and not paths.
-pub(super) fn only_says(name: &str) -> bool {
-    programs::find(name).is_some_and(|program| program.only_says)
-}
-
 /// Returns true if the roles describe the use that `name` makes of its words.
-pub(super) fn knows(name: &str) -> bool {
-    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(name).is_some()
+pub(super) fn knows(name: &str, known: &Program) -> bool {
+    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(known).is_some()
 }
 
 /// Returns true if `name` runs a program of its own language that may open files.
@@ -44,23 +39,23 @@ pub(super) fn runs_a_script(name: &str) -> bool {
     matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed" | "yq" | "jq")
 }
 
-/// Returns true if `name` reads the content of its operands.
-pub(super) fn reads_operands(name: &str) -> bool {
-    let role = role_of(name).map(|(role, _)| role);
+/// Returns true if the program reads the content of its operands.
+pub(super) fn reads_operands(known: &Program) -> bool {
+    let role = role_of(known).map(|(role, _)| role);
     matches!(role, Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
 }
 
-/// Returns true if `name` is known to show no content of the files that its operands name.
-pub(super) fn opens_nothing(name: &str) -> bool {
-    let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
-    lists || programs::find(name).is_some_and(|program| program.only_says || program.opens_nothing)
+/// Returns true if the program is known to show no content of the files that its operands name.
+pub(super) fn opens_nothing(known: &Program) -> bool {
+    let lists = matches!(role_of(known), Some((Role::Lists | Role::Writes | Role::Changes, _)));
+    lists || known.only_says || known.opens_nothing
 }
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, arg: &Word) -> bool {
+pub(super) fn hides_a_file(name: &str, known: &Program, arg: &Word) -> bool {
     let is_unknown = |value: &str| value.has_unknown();
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
-    if name != "date" && only_says(name) || matches!(name, "test" | "[") {
+    if name != "date" && known.only_says || matches!(name, "test" | "[") {
         return false;
     }
     match arg.text().split_once('=').filter(|(option, _)| option.starts_with("--")) {
@@ -100,26 +95,26 @@ fn is_date_file(text: &str) -> bool {
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
 }
 
-fn role_of(name: &str) -> Option<(Role, List<'static>)> {
-    let files = programs::find(name)?.files?;
+fn role_of(known: &Program) -> Option<(Role, List<'static>)> {
+    let files = known.files?;
     files.role.map(|role| (role, files.valued))
 }
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
-pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
+pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
         "docker" | "podman" | "nerdctl" => return mounted(rest),
-        "curl" => return curl(rest),
-        "wget" => return wget(rest),
+        "curl" => return curl(known, rest),
+        "wget" => return wget(known, rest),
         "tar" | "bsdtar" => return tar(rest),
         "find" | "gfind" => return find(rest),
         "date" => return date(rest),
         "git" => return git::named(rest),
         _ => {}
     }
-    let Some((role, values)) = role_of(name) else { return Vec::new() };
+    let Some((role, values)) = role_of(known) else { return Vec::new() };
     let words = Words::read(rest, values);
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
@@ -133,7 +128,7 @@ pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
         Role::Copies => copied(name, &words, Access::Read),
         Role::Moves => copied(name, &words, Access::Write),
     };
-    named.extend(words.files_of(name));
+    named.extend(words.files_of(known));
     if matches!(name, "uniq" | "xxd") {
         // The second operand is the output.
         if let [_, output] = words.operands.as_slice() {
@@ -300,7 +295,7 @@ const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header
 /// Options of `curl` whose value may have a name before the `@` and the file.
 const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
 
-fn curl(rest: &[Word]) -> Vec<Operand> {
+fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
     let dir = words.values_of("--output-dir").find_map(Text::text);
@@ -310,7 +305,7 @@ fn curl(rest: &[Word]) -> Vec<Operand> {
     };
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
-    named.extend(words.files_of("curl"));
+    named.extend(words.files_of(known));
     named.extend(sent_by_curl(&words));
     let formats = words.values_of("-w --write-out").filter_map(Text::text);
     named.extend(formats.flat_map(|format| format.split("%output{").skip(1).filter_map(in_braces).collect::<Vec<_>>()));
@@ -354,7 +349,7 @@ fn in_braces(text: &str) -> Option<Operand> {
     Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
 }
 
-fn wget(rest: &[Word]) -> Vec<Operand> {
+fn wget(known: &Program, rest: &[Word]) -> Vec<Operand> {
     const VALUES: List<'static> = list!(
         "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
         --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
@@ -364,7 +359,7 @@ fn wget(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, VALUES);
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
-    named.extend(words.files_of("wget"));
+    named.extend(words.files_of(known));
     let output: Vec<_> = words.values_of("-O --output-document").filter_map(Text::text).collect();
     let quiet_to_stdout = words.options.iter().any(|given| given.name.ends_with("O-"));
     if words.has("--spider") || quiet_to_stdout {

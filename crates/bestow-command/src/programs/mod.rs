@@ -18,7 +18,7 @@ pub(crate) use record::{
     Wraps,
 };
 pub(crate) use subcommands::{Firsts, Subcommands};
-pub(crate) use table::{all, find, find_by_start};
+pub(crate) use table::{all, find, find_by_start, known};
 
 /// Returns the short option of a program that takes a secret, if there is one.
 pub fn secret_option(program: &str) -> Option<SecretOption> {

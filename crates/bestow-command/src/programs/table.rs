@@ -27,6 +27,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Program> {
     }
 }
 
+/// Returns what is known about the program with this name, even if that is nothing.
+pub(crate) fn known(name: &str) -> &'static Program {
+    find(name).unwrap_or(&UNKNOWN)
+}
+
 /// Returns what is known about programs whose names begin like this one, such as `mkfs.ext4`.
 pub(crate) fn find_by_start(name: &str) -> impl Iterator<Item = &'static Program> {
     let begun = STARTS.iter().filter(move |(start, _)| name.starts_with(start));

@@ -13,7 +13,17 @@ pub(super) const RESERVED: [&str; 22] = [
 
 /// Returns true if a reserved word begins with this byte.
 fn begins_reserved(byte: u8) -> bool {
-    RESERVED.iter().any(|word| word.as_bytes().first() == Some(&byte))
+    const BEGINNINGS: u128 = {
+        let (mut all, mut words) = (0, RESERVED.as_slice());
+        while let [word, behind @ ..] = words {
+            if let [first, ..] = word.as_bytes() {
+                all |= 1 << *first;
+            }
+            words = behind;
+        }
+        all
+    };
+    byte.is_ascii() && BEGINNINGS >> byte & 1 == 1
 }
 
 impl Reader<'_> {

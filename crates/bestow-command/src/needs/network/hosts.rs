@@ -98,8 +98,9 @@ pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
 
 fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let text = word.text();
-    // Every address contains a colon.
-    if !text.contains(':') && !text.contains("/inet") {
+    let has_names = matches!(name, "awk" | "gawk") && text.contains("/inet");
+    // Every other address contains a colon.
+    if !has_names && !text.bytes().any(|byte| byte == b':') {
         return Vec::new();
     }
     let is_whole = exact(word).is_some();
@@ -109,7 +110,7 @@ fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let host = |part| if is_whole { in_url(part).or_else(|| in_login(part)) } else { begun(part) };
     let mut hosts: Vec<_> = parts.filter_map(host).collect();
     // A `gawk` program opens such a name as a connection.
-    if matches!(name, "awk" | "gawk") && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
+    if has_names && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
         hosts.push(None);
     }
     if evaluator::runs_code(name) {

@@ -8,7 +8,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     needs::operand::{Operand, exact},
-    programs,
+    programs::Program,
     values::{Access, Below, base_name},
     word::Word,
 };
@@ -131,9 +131,9 @@ impl<'a> Words<'a> {
         self.options.iter().any(|given| means(&given.name, List::of(names)))
     }
 
-    /// Returns the files that options of `name` read and write.
-    pub(super) fn files_of(&self, name: &str) -> Vec<Operand> {
-        let Some(files) = programs::find(name).and_then(|program| program.files) else { return Vec::new() };
+    /// Returns the files that options of the program read and write.
+    pub(super) fn files_of(&self, known: &Program) -> Vec<Operand> {
+        let Some(files) = known.files else { return Vec::new() };
         let named = |names: List<'static>, access| {
             let given = self.options.iter().filter(move |given| means(&given.name, names));
             // A directory is used with the files inside it.
