@@ -75,11 +75,11 @@ impl Emitter<'_> {
         }
         let record = row.record;
         let place = &row.place;
+        let (reach, online) = (reach_of(row), self.online(row));
         let name = self.reads.len();
         self.reads.push(row.row);
         let row = row.row;
         let globals = row.globals.as_ref().or_else(|| record.and_then(|record| record.globals.as_ref()));
-        let reach = row.reach.or_else(|| record.and_then(|record| record.reach));
         let shows_files = row.shows_files.unwrap_or_else(|| record.is_some_and(|record| record.shows_files));
         let operands = match (&row.operands_with, row.operands) {
             (Some(flags), _) => format!("Operands::With({})", self.words(Some(flags))),
@@ -107,7 +107,7 @@ impl Emitter<'_> {
             row.inert,
             row.stop_at_operand,
             reach_name(reach),
-            self.online(row.network.as_ref(), reach),
+            online,
             row.only_at_start,
             row.lenient,
             row.code.as_deref().or(row.words.as_deref()).unwrap_or_default(),
@@ -142,13 +142,13 @@ impl Emitter<'_> {
         tests.join(", ")
     }
 
-    fn online(&self, online: Option<&Online>, reach: Option<Reach>) -> String {
-        let by_reach = match reach {
+    fn online(&self, row: &Row<'_, Reads>) -> String {
+        let by_reach = match reach_of(row) {
             None | Some(Reach::Here) => "Online::Never",
             Some(Reach::Addresses) => "Online::Addresses",
             Some(Reach::Web | Reach::Service | Reach::Elsewhere) => "Online::Always",
         };
-        match online {
+        match &row.row.network {
             None => by_reach.into(),
             Some(Online::Word(OnlineWord::Never)) => "Online::Never".into(),
             Some(Online::Word(OnlineWord::Always)) => "Online::Always".into(),
@@ -205,7 +205,10 @@ impl Emitter<'_> {
 
     fn program(&self, program: &Program<'_>) -> String {
         let facts = &program.facts;
-        let reads = program.reads.iter().filter_map(|row| at(&self.reads, row.row).map(|at| format!("&READS_{at}")));
+        let row = |row: &Row<'_, Reads>| at(&self.reads, row.row).map(|at| format!("&READS_{at}"));
+        let reads: Vec<String> = program.reads.iter().filter_map(row).collect();
+        let is_online = |row: &&Row<'_, Reads>| self.online(row) != "Online::Never";
+        let online: Vec<String> = program.reads.iter().filter(is_online).filter_map(row).collect();
         let destroys = program.destroys.iter().filter_map(|row| at(&self.destroys, row.row));
         let destroys = destroys.map(|at| format!("&DESTROYS_{at}"));
         let network: Vec<String> =
@@ -214,7 +217,7 @@ impl Emitter<'_> {
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
-            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
+            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
              help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
              option_file: {}, letter_bundle: {}, \
@@ -222,7 +225,8 @@ impl Emitter<'_> {
              plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.place,
-            reads.collect::<Vec<_>>().join(", "),
+            reads.join(", "),
+            online.join(", "),
             destroys.collect::<Vec<_>>().join(", "),
             facts.iter().any(|record| record.only_online),
             optional(last(facts, |record| record.rollback.as_ref()).map(|text| format!("{text:?}"))),
@@ -342,6 +346,11 @@ impl Emitter<'_> {
         let starts: Vec<_> = starts.into_iter().map(|(name, at)| (name.trim_end_matches('*'), at)).collect();
         let _ = writeln!(self.code, "pub(crate) static STARTS: [(&str, u16); {}] = {starts:?};", starts.len());
     }
+}
+
+/// Returns the reach of a row, or that of its record.
+fn reach_of(row: &Row<'_, Reads>) -> Option<Reach> {
+    row.row.reach.or_else(|| row.record.and_then(|record| record.reach))
 }
 
 fn reach_name(reach: Option<Reach>) -> &'static str {

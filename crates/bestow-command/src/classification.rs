@@ -46,7 +46,7 @@ impl Classification {
         let tier = part.tier;
         let mut reason = [prefix(tier), ": ", &part.rule].concat();
         if parts.len() > 1 {
-            reason += &format!(" (part {} of {})", index + 1, parts.len());
+            reason.extend([" (part ", &(index + 1).to_string(), " of ", &parts.len().to_string(), ")"]);
         }
         Classification { tier, reason, parts, understood: true, shape: None, named: NamedUses::default() }
     }

@@ -156,10 +156,12 @@ pub(crate) fn is_plain(arg: &Word) -> bool {
 
 /// Returns true if a glob may be an extended pattern such as `@(x)`. The parentheses are already replaced by `*`.
 fn may_extend(text: &str) -> bool {
-    let doubled = text
-        .match_indices("**")
-        .any(|(at, stars)| !text.get(at + stars.len()..).is_some_and(|rest| rest.starts_with('/')));
-    doubled || ["@*", "+*", "!*", "?*"].iter().any(|sign| text.contains(sign))
+    let mut pairs = text.as_bytes().windows(2).enumerate();
+    pairs.any(|(at, pair)| match pair {
+        [b'@' | b'+' | b'!' | b'?', b'*'] => true,
+        [b'*', b'*'] => text.as_bytes().get(at + 2) != Some(&b'/'),
+        _ => false,
+    })
 }
 
 /// Returns what is known about a word.

@@ -108,7 +108,9 @@ impl Evaluation<'_, '_> {
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, name: &str, known: &Program, rest: &[Word]) -> bool {
-        if rest.iter().any(|arg| roles::hides_a_file(name, known, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
+        if rest.iter().any(|arg| roles::hides_a_file(name, known, arg))
+            || roles::reads_unknown(name, rest, is_unknown_path)
+        {
             return true;
         }
         let by_role = roles::reads_operands(known);

@@ -25,7 +25,7 @@ use crate::{
 pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
-        words.values_of("-K --config").any(|value| evaluator::is_input(value.arg().text()))
+        words.values_of(list!("-K --config")).any(|value| evaluator::is_input(value.arg().text()))
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -
 /// Returns the files of `grep pattern file…`, `sed script file…` and similar commands. `sed -i` writes the files
 /// that it reads.
 fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
-    let given = words.has("-e -f --regexp --file --expression --from-file");
+    let given = words.has(list!("-e -f --regexp --file --expression --from-file"));
     let in_place = matches!(name, "sed" | "perl" | "awk" | "gawk" | "mawk" | "yq")
         && (words.has_letter('i') || words.options.iter().any(|given| given.name.starts_with("--in-place")));
     let access = if in_place { Access::Write } else { Access::Read };
@@ -149,7 +149,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let by_itself = by_itself || name.ends_with("grep") && words.recurses_into_directories();
     let all = everything_if((by_itself || words.is_recursive()) && !in_place).followed_if(words.follows(name));
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
-    let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
+    let patterns = words.values_of(list!("-f --file")).filter_map(|value| value.path(Access::Read));
     let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
     if files.is_empty() && all.is_everything() {
         // The program searches either the directory or its input. The classifier cannot tell which.
@@ -159,7 +159,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
         named.extend(scripted(programs, words));
     }
     if !reads_only && matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed") {
-        let given = words.values_of("-e --expression").filter_map(Text::text);
+        let given = words.values_of(list!("-e --expression")).filter_map(Text::text);
         let texts = programs.iter().filter_map(|arg| exact(arg)).chain(given);
         named.extend(texts.flat_map(|text| written_in(&text)));
     }
@@ -168,7 +168,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
 
 /// Returns the files that a program of `sed` reads and writes.
 fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
-    let given = words.values_of("-e --expression").filter_map(Text::text);
+    let given = words.values_of(list!("-e --expression")).filter_map(Text::text);
     let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
     let used = |effect: sed::Effect<'_>| {
         let (access, file) = match effect {
@@ -198,7 +198,7 @@ fn written_in(program: &str) -> Vec<Operand> {
 
 fn changed(words: &Words<'_>) -> Vec<Operand> {
     let all = everything_if(words.has_letter('R') || words.has_long("--recursive"));
-    let skipped = usize::from(!words.has("--reference -m -x -M -X"));
+    let skipped = usize::from(!words.has(list!("--reference -m -x -M -X")));
     words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, all)).collect()
 }
 
@@ -290,26 +290,27 @@ const CURL: List<'static> = list!(
 );
 
 /// Options of `curl` whose value is a file after `@`.
-const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header --proxy-header -w --write-out";
+const CURL_FILE: List<'static> =
+    list!("-d --data --data-ascii --data-binary --json -H --header --proxy-header -w --write-out");
 
 /// Options of `curl` whose value may have a name before the `@` and the file.
-const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
+const CURL_NAMED_FILE: List<'static> = list!("--data-urlencode --url-query --variable");
 
 fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
-    let dir = words.values_of("--output-dir").find_map(Text::text);
+    let dir = words.values_of(list!("--output-dir")).find_map(Text::text);
     let below = |text: &str| match &dir {
         Some(dir) if !text.starts_with('/') => format_smolstr!("{dir}/{text}"),
         Some(_) | None => text.into(),
     };
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
-    named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
+    named.extend(words.values_of(list!("-o --output")).filter_map(Text::text).map(|text| write(below(&text))));
     named.extend(words.files_of(known));
     named.extend(sent_by_curl(&words));
-    let formats = words.values_of("-w --write-out").filter_map(Text::text);
+    let formats = words.values_of(list!("-w --write-out")).filter_map(Text::text);
     named.extend(formats.flat_map(|format| format.split("%output{").skip(1).filter_map(in_braces).collect::<Vec<_>>()));
-    if words.has_letter('O') || words.has("--remote-name --remote-name-all") {
+    if words.has_letter('O') || words.has(list!("--remote-name --remote-name-all")) {
         let names = words.operands.iter().filter_map(|arg| name_in_url(&exact(arg)?));
         named.extend(names.map(|name| write(below(&name))));
     }
@@ -326,7 +327,7 @@ fn sent_by_curl(words: &Words<'_>) -> Vec<Operand> {
         let (name, file) = value.arg().text().split_once('@')?;
         if name.contains('=') { None } else { read(value, file) }
     });
-    let forms = words.values_of("-F --form").flat_map(|value| {
+    let forms = words.values_of(list!("-F --form")).flat_map(|value| {
         let files = in_form(value.arg().text());
         files.into_iter().filter_map(|file| read(value, file)).collect::<Vec<_>>()
     });
@@ -360,17 +361,18 @@ fn wget(known: &Program, rest: &[Word]) -> Vec<Operand> {
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
     named.extend(words.files_of(known));
-    let output: Vec<_> = words.values_of("-O --output-document").filter_map(Text::text).collect();
+    let output: Vec<_> = words.values_of(list!("-O --output-document")).filter_map(Text::text).collect();
     let quiet_to_stdout = words.options.iter().any(|given| given.name.ends_with("O-"));
-    if words.has("--spider") || quiet_to_stdout {
+    if words.has(list!("--spider")) || quiet_to_stdout {
         return named;
     }
     if !output.is_empty() {
         named.extend(output.into_iter().map(write));
         return named;
     }
-    let dir = words.values_of("-P --directory-prefix").find_map(Text::text).unwrap_or_else(|| ".".into());
-    let trees = words.has_letter('r') || words.has_letter('m') || words.has("--recursive --mirror --page-requisites");
+    let dir = words.values_of(list!("-P --directory-prefix")).find_map(Text::text).unwrap_or_else(|| ".".into());
+    let trees =
+        words.has_letter('r') || words.has_letter('m') || words.has(list!("--recursive --mirror --page-requisites"));
     if trees {
         named.push(Operand::certain(Access::Write, dir, Below::Names));
         return named;
@@ -405,15 +407,15 @@ fn tar(rest: &[Word]) -> Vec<Operand> {
         Words::read(behind, list!("-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform"));
     let shorts = words.options.iter().filter(|given| !given.name.starts_with("--"));
     let letters: String = shorts.map(|given| given.name.as_str()).chain([first]).collect();
-    let makes = letters.contains(['c', 'r', 'u']) || words.has("--create --append --update");
-    let takes_out = letters.contains('x') || words.has("--extract --get");
+    let makes = letters.contains(['c', 'r', 'u']) || words.has(list!("--create --append --update"));
+    let takes_out = letters.contains('x') || words.has(list!("--extract --get"));
     let mut operands = words.operands.iter();
-    let bundled = letters.contains('f') && words.values_of("-f --file").next().is_none();
+    let bundled = letters.contains('f') && words.values_of(list!("-f --file")).next().is_none();
     let archive = if bundled { operands.next().and_then(|arg| exact(arg)) } else { None };
-    let archive = words.values_of("-f --file").find_map(Text::text).or(archive);
+    let archive = words.values_of(list!("-f --file")).find_map(Text::text).or(archive);
     let access = if makes { Access::Write } else { Access::Read };
     let mut named: Vec<_> = archive.map(|text| Operand::certain(access, text, Below::Nothing)).into_iter().collect();
-    let dir = words.values_of("-C --directory").find_map(Text::text);
+    let dir = words.values_of(list!("-C --directory")).find_map(Text::text);
     if makes {
         let follows = words.follows("tar") || letters.contains('h');
         let all = Below::Everything.followed_if(follows);

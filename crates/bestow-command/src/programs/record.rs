@@ -17,6 +17,8 @@ pub(crate) struct Program {
     pub(crate) place: &'static str,
     /// The forms that only read. Empty if none is known.
     pub(crate) reads: &'static [&'static Reads],
+    /// Those of these forms that may need the network.
+    pub(crate) online: &'static [&'static Reads],
     /// The forms that destroy something permanently.
     pub(crate) destroys: &'static [&'static Destroys],
     /// True if the program does nothing without the network, except for uses that a row proves to stay on this machine.

@@ -13,24 +13,27 @@ pub(crate) struct Subcommands {
 }
 
 /// A set of first words. Other words with equal hashes are in it too.
+///
+/// Each word takes one bit of either half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Firsts(u64);
+pub(crate) struct Firsts(u64, u64);
 
 impl Firsts {
-    pub(crate) const ALL: Firsts = Firsts(u64::MAX);
+    pub(crate) const ALL: Firsts = Firsts(u64::MAX, u64::MAX);
 
     pub(crate) const fn of(word: &[u8]) -> Firsts {
-        Firsts(1 << (hash(word) % 64))
+        let hash = hash(word);
+        Firsts(1 << (hash % 64), 1 << (hash / 64 % 64))
     }
 
     pub(crate) const fn or(self, other: Firsts) -> Firsts {
-        Firsts(self.0 | other.0)
+        Firsts(self.0 | other.0, self.1 | other.1)
     }
 }
 
 impl Subcommands {
     pub(crate) const fn of(text: &'static str) -> Subcommands {
-        let (mut firsts, mut rest, mut begins) = (Firsts(0), text.as_bytes(), true);
+        let (mut firsts, mut rest, mut begins) = (Firsts(0, 0), text.as_bytes(), true);
         // The alternative behind the last `|` may be empty.
         loop {
             if begins {
@@ -59,7 +62,7 @@ impl Subcommands {
 
     /// Returns false if no alternative begins with one of these words.
     pub(crate) fn may_begin_with(self, words: Firsts) -> bool {
-        self.firsts.0 & words.0 != 0
+        self.firsts.0 & words.0 != 0 && self.firsts.1 & words.1 != 0
     }
 }
 

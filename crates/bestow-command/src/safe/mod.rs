@@ -121,9 +121,7 @@ fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option
     match rest {
         _ if !program.is_written() => None,
         [question] if is_asked(question) => Some(format!("`{name}` only says what it is")),
-        _ if help::asks(known, rest) => {
-            Some(format!("`{name}` only explains a subcommand"))
-        }
+        _ if help::asks(known, rest) => Some(format!("`{name}` only explains a subcommand")),
         _ => None,
     }
 }

@@ -39,7 +39,7 @@ impl Reads {
 
 /// Returns true if a read-only form of the program needs the network, or if the program only connects to a service.
 pub(crate) fn may_ask_network(known: &Program) -> bool {
-    known.only_online || known.reads.iter().any(|row| !matches!(row.online, Online::Never))
+    known.only_online || !known.online.is_empty()
 }
 
 /// Returns true if the first operand of the program is a subcommand, according to the rows.
@@ -56,7 +56,7 @@ pub(crate) fn reads_operands(known: &Program) -> bool {
 /// Returns true if the program needs the network with these words, according to the rows.
 pub(crate) fn asks_network(known: &Program, rest: &[Word]) -> bool {
     let words = Words::new(rest);
-    known.only_online || known.reads.iter().any(|row| row.is_online(rest, &words) && row.speaks_of(rest, &words))
+    known.only_online || known.online.iter().any(|row| row.is_online(rest, &words) && row.speaks_of(rest, &words))
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs

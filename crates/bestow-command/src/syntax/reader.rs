@@ -97,11 +97,15 @@ impl<'a> Reader<'a> {
 
     /// Returns the next byte. Like the shell, it skips line continuations.
     pub(super) fn peek(&mut self) -> Option<u8> {
-        while self.raw_starts("\\\n") {
-            self.at += 2;
-            self.ledger.steps += 1;
+        loop {
+            match self.raw() {
+                Some(b'\\') if self.raw_starts("\\\n") => {
+                    self.at += 2;
+                    self.ledger.steps += 1;
+                }
+                next => return next,
+            }
         }
-        self.raw()
     }
 
     /// Returns the byte after the next one, without line continuations.

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Words with a special meaning at the start of a command.
-pub(super) const RESERVED: [&str; 22] = [
+pub(super) static RESERVED: [&str; 22] = [
     "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "select", "while", "until", "do", "done", "case",
     "esac", "function", "time", "coproc", "in", "]]",
 ];
@@ -260,7 +260,7 @@ impl Reader<'_> {
         }
         self.at = start;
         let text = std::str::from_utf8(letters.get(..length)?).ok()?;
-        RESERVED.into_iter().find(|word| *word == text)
+        RESERVED.iter().copied().find(|word| *word == text)
     }
 
     /// Consumes a reserved word that [`Reader::reserved`] has found.

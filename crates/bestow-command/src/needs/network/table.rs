@@ -17,7 +17,10 @@ pub(super) fn plain_name(name: &str) -> &str {
     let plain = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     let is_version = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let before_dash = plain.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(plain, |(name, _)| name);
-    [plain, before_dash, without_version(plain)].into_iter().find(|name| may_need(programs::known(name))).unwrap_or(name)
+    [plain, before_dash, without_version(plain)]
+        .into_iter()
+        .find(|name| may_need(programs::known(name)))
+        .unwrap_or(name)
 }
 
 fn without_version(name: &str) -> &str {

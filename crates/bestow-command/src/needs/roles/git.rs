@@ -70,12 +70,12 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
     match does {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
-        Does::Removes if words.has("--cached") => {}
+        Does::Removes if words.has(list!("--cached")) => {}
         Does::Removes | Does::Writes => {
             named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
         }
         Does::Searches => {
-            let skipped = usize::from(!words.has("-e -f"));
+            let skipped = usize::from(!words.has(list!("-e -f")));
             let operands = words.operands.get(skipped..).unwrap_or_default();
             // A name without `/` or `.` may be a revision. A revision is searched as a whole.
             let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.']));
@@ -89,8 +89,8 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             named.extend(operands.is_empty().then(|| here(Below::Everything)));
         }
         Does::Shows(with) => {
-            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(option));
-            let is_silent = NO_PATCH.split(' ').any(|option| words.has(option)) || words.has("-s -q");
+            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(List::of(option)));
+            let is_silent = NO_PATCH.split(' ').any(|option| words.has(List::of(option))) || words.has(list!("-s -q"));
             if asked || with.is_empty() && !is_silent {
                 named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
                 named.extend(told.is_empty().then(|| here(Below::Versions)));
@@ -172,7 +172,7 @@ fn without_index(rest: &[Word]) -> Option<WithoutIndex<'_>> {
     let is_told = options.into_iter().any(is_told);
     if verb.text() == "grep" {
         let words = Words::read(behind, GREP);
-        let skipped = usize::from(!words.has("-e -f"));
+        let skipped = usize::from(!words.has(list!("-e -f")));
         let files = words.operands.into_iter().skip(skipped).collect();
         return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
     }
