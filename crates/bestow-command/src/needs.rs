@@ -38,6 +38,7 @@ impl Evaluation<'_, '_> {
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && self.only_reads(args);
         let mut operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Vec::new() };
+        operands.reserve(1 + rest.len());
         if program.text().contains('/') {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));

@@ -132,11 +132,17 @@ impl Interpreter<'_> {
         let mut input = Input::Terminal;
         let mut last = None;
         let mut names = false;
-        for command in &pipeline.commands {
+        let mut commands = pipeline.commands.iter().peekable();
+        while let Some(command) = commands.next() {
+            let is_last = commands.peek().is_none();
             self.scope = before.clone();
-            last = self.leaving(|shell| shell.command(command, input));
+            let output = self.heard(!is_last, |shell| shell.leaving(|shell| shell.command(command, input)));
+            if is_last {
+                last = output;
+                break;
+            }
             names = id_output::are_printed(command, names, |name| self.scope.function(name).is_some());
-            input = match last.clone() {
+            input = match output {
                 _ if names => Input::Text(IDENTIFIERS.into()),
                 Some(output) => Input::Text(output.at_least()),
                 None => Input::Unknown,

@@ -114,12 +114,16 @@ impl Interpreter<'_> {
         (!text.is_empty()).then_some(Output { text, exact: false })
     }
 
-    /// Returns the output of a command into a pipe: of its own words, or of its input.
+    /// Returns the output of a command into a pipe: of its own words, or of its input. Returns `None` too if nothing
+    /// reads it. `tee` writes files besides.
     fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
         let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
         let cost = given.map_or(0, str::len);
         let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
         let runs = filters && self.budget.take_text(cost);
+        if !self.is_heard() && !args.first().is_some_and(|program| program.text() == "tee") {
+            return None;
+        }
         match runs.then(|| filter::filtered(args, given)).flatten() {
             Some(text) => Some(Output { text, exact: false }),
             None => output::printed(|name, rest| self.evaluator.printed(name, rest), args),

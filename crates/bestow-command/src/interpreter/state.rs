@@ -81,6 +81,8 @@ pub(crate) struct Interpreter<'c> {
     pub(crate) feed: Option<String>,
     /// True if a surrounding compound command has an input, so that the current command may read it.
     pub(crate) is_fed: bool,
+    /// True if something reads the output of the current command.
+    is_heard: bool,
     /// The shell that reads the current text.
     pub(crate) dialect: Dialect,
     /// The texts of traps. They run again at the end, with the values that are known then.
@@ -107,6 +109,7 @@ impl<'c> Interpreter<'c> {
             left: None,
             feed: None,
             is_fed: false,
+            is_heard: false,
             dialect: Dialect::Bash,
             traps: Vec::new(),
             generated: Vec::new(),
@@ -204,9 +207,28 @@ impl<'c> Interpreter<'c> {
             return None;
         }
         self.here = command.span;
-        if let Form::Simple(simple) = &command.form {
-            return self.simple(simple, &command.redirects, command.span, input);
-        }
+        self.heard(!command.redirects.is_empty(), |shell| match &command.form {
+            Form::Simple(simple) => shell.simple(simple, &command.redirects, command.span, input),
+            _ => shell.compound(command, input),
+        })
+    }
+
+    /// Runs `work`. Something reads its output, or that of the commands around it.
+    pub(super) fn heard<T>(&mut self, is_heard: bool, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.is_heard;
+        self.is_heard |= is_heard;
+        let result = work(self);
+        self.is_heard = outer;
+        result
+    }
+
+    /// Returns true if something reads the output of the current command.
+    pub(super) fn is_heard(&self) -> bool {
+        self.is_heard
+    }
+
+    /// Follows a compound command with its redirections. Returns the known part of its output.
+    fn compound(&mut self, command: &Command, input: Input) -> Option<Output> {
         let given = self.redirects(&command.redirects).unwrap_or(input);
         let outer = (self.feed.clone(), self.is_fed);
         self.is_fed |= !given.is_silent();
@@ -214,14 +236,14 @@ impl<'c> Interpreter<'c> {
             self.feed = Some(text);
         }
         let unchanged = redirections::may_fail(&command.redirects).then(|| self.scope.clone());
-        let output = self.compound(command);
+        let output = self.inside(command);
         unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
         (self.feed, self.is_fed) = outer;
         self.kept(output, &command.redirects)
     }
 
-    /// Follows a compound command. Returns the known part of its output.
-    fn compound(&mut self, command: &Command) -> Option<Output> {
+    /// Follows the inside of a compound command. Returns the known part of its output.
+    fn inside(&mut self, command: &Command) -> Option<Output> {
         match &command.form {
             Form::Simple(_) => None,
             Form::Group(script) => self.script(script),
@@ -329,16 +351,17 @@ impl<'c> Interpreter<'c> {
 
     /// Returns the output of a script that runs in a shell of its own.
     fn output(&mut self, script: &Script) -> Option<Output> {
-        self.deeper(|shell| {
-            shell.apart(|shell| {
-                let mut all = Output { text: String::new(), exact: true };
-                for statement in &script.statements {
-                    let printed = shell.and_or(statement);
-                    all.exact &= !statement.background && printed.as_ref().is_some_and(|output| output.exact);
-                    all.text.extend(printed.map(|output| output.text));
-                }
-                all
-            })
-        })
+        self.deeper(|shell| shell.heard(true, |shell| shell.apart(|shell| shell.printed(script))))
+    }
+
+    /// Returns the output of all statements of a script.
+    fn printed(&mut self, script: &Script) -> Output {
+        let mut all = Output { text: String::new(), exact: true };
+        for statement in &script.statements {
+            let printed = self.and_or(statement);
+            all.exact &= !statement.background && printed.as_ref().is_some_and(|output| output.exact);
+            all.text.extend(printed.map(|output| output.text));
+        }
+        all
     }
 }

@@ -53,23 +53,19 @@ pub(super) fn opens_nothing(known: &Program) -> bool {
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.
 pub(super) fn hides_a_file(name: &str, known: &Program, arg: &Word) -> bool {
-    let is_unknown = |value: &str| value.has_unknown();
-    let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
-    if name != "date" && known.only_says || matches!(name, "test" | "[") {
+    if !arg.text().starts_with('-') || name != "date" && known.only_says || matches!(name, "test" | "[") {
         return false;
     }
-    match arg.text().split_once('=').filter(|(option, _)| option.starts_with("--")) {
-        Some((option, value)) => is_file(option) && is_unknown(value),
-        None => {
-            let takes_file = name == "date" || name.ends_with("grep");
-            let letters = arg.text().strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
-            // After one of these letters, the rest of the word is another value.
-            let has_file = |(before, value): (&str, &str)| {
-                !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && is_unknown(value)
-            };
-            letters.and_then(|text| text.split_once('f')).is_some_and(has_file)
-        }
+    let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
+    if arg.text().starts_with("--") {
+        return arg.text().split_once('=').is_some_and(|(option, value)| is_file(option) && value.has_unknown());
     }
+    // After one of these letters, the rest of the word is another value.
+    let has_file = |(before, value): (&str, &str)| {
+        !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && value.has_unknown()
+    };
+    let takes_file = name == "date" || name.ends_with("grep");
+    takes_file && arg.text().get(1..).and_then(|letters| letters.split_once('f')).is_some_and(has_file)
 }
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in

@@ -1,7 +1,7 @@
 //! Lists of options, and the search for one of them.
 
 use super::Takes;
-use crate::hash::hash;
+use crate::hash;
 
 /// A list of options, separated by blanks.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +45,15 @@ impl<'l> List<'l> {
     /// Returns what the option takes, if it is on the list.
     pub(super) fn find(self, name: &str) -> Option<Takes<'l>> {
         let Some(last) = self.slots.len().checked_sub(1) else { return self.search(name) };
-        if name.bytes().any(|byte| ends_name(byte)) {
-            // The name of no entry has such a sign, but it may look like a name and its sign.
-            return self.search(name);
+        let mut hash = hash::NOTHING;
+        for byte in name.bytes() {
+            if ends_name(byte) {
+                // The name of no entry has such a sign, but it may look like a name and its sign.
+                return self.search(name);
+            }
+            hash = hash::add(hash, byte);
         }
-        let mut slot = hash(name.as_bytes());
+        let mut slot = hash::mixed(hash);
         loop {
             let at = usize::from(*self.slots.get(slot & last)?).checked_sub(1)?;
             let found = self.text.get(at..).and_then(|rest| taken(entry(rest), name));
@@ -105,7 +109,7 @@ pub(crate) const fn index<const SLOTS: usize>(list: &str) -> [u16; SLOTS] {
     let (mut at, mut rest, mut begins) = (1, list.as_bytes(), true);
     while let [byte, behind @ ..] = rest {
         if begins && !byte.is_ascii_whitespace() {
-            take(&mut slots, hash(name(rest)), at);
+            take(&mut slots, hash::hash(name(rest)), at);
         }
         begins = byte.is_ascii_whitespace();
         at += 1;

@@ -259,8 +259,8 @@ impl Reader<'_> {
             self.at += 1;
         }
         self.at = start;
-        let text = std::str::from_utf8(letters.get(..length)?).ok()?;
-        RESERVED.iter().copied().find(|word| *word == text)
+        let letters = letters.get(..length)?;
+        RESERVED.iter().copied().find(|word| word.as_bytes() == letters)
     }
 
     /// Consumes a reserved word that [`Reader::reserved`] has found.
