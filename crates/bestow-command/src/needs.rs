@@ -11,6 +11,7 @@ mod roles;
 
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
+use std::cell::OnceCell;
 
 use crate::needs::operand::{add_words, path, word};
 use crate::{
@@ -19,14 +20,14 @@ use crate::{
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
     programs::{self, Program},
-    safe,
+    safe::{self, Proof},
     values::{Access, Below, Named, base_name},
     word::{Gaps, Word},
 };
 
 impl Evaluation<'_, '_> {
-    /// Records the uses of running `args`.
-    pub(super) fn name_uses(&mut self, args: &[Word]) {
+    /// Records the uses of running `args`. `proof` is searched for when it is asked for.
+    pub(super) fn name_uses(&mut self, args: &[Word], proof: &OnceCell<Proof>) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
         let name = base_name(program.text());
@@ -36,7 +37,7 @@ impl Evaluation<'_, '_> {
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
-        let reads_only = asks && self.only_reads(args);
+        let reads_only = asks && matches!(self.proven(args, proof), Proof::Reads(_));
         let mut operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Vec::new() };
         operands.reserve(1 + rest.len());
         if program.text().contains('/') {
@@ -124,7 +125,12 @@ impl Evaluation<'_, '_> {
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
     fn only_reads(&self, args: &[Word]) -> bool {
-        matches!(safe::prove(args, self.rules, &self.shell.scope.places), safe::Proof::Reads(_))
+        matches!(self.proven(args, &OnceCell::new()), Proof::Reads(_))
+    }
+
+    /// Returns the proof that `args` only read, which is searched for once.
+    pub(crate) fn proven<'p>(&self, args: &[Word], proof: &'p OnceCell<Proof>) -> &'p Proof {
+        proof.get_or_init(|| safe::prove(args, self.rules, &self.shell.scope.places))
     }
 
     /// Records that a redirection reads or writes a file.

@@ -5,6 +5,8 @@
 //! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
 //! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
 
+use std::cell::OnceCell;
+
 use crate::{
     budget::MAX_DEPTH,
     destroy,
@@ -94,11 +96,12 @@ impl Evaluation<'_, '_> {
             return self.search_wrapped(args);
         }
         self.record_invocation(args);
-        self.name_uses(args);
+        let proof = OnceCell::new();
+        self.name_uses(args, &proof);
         self.record_wrapper(args, input);
         let outer = self.shell.is_fed;
         self.shell.is_fed |= !input.is_silent();
-        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input)).unwrap_or_else(|| {
+        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input, proof)).unwrap_or_else(|| {
             self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
         });
@@ -129,13 +132,15 @@ impl Evaluation<'_, '_> {
         }
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
-        let verdict =
-            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given)));
+        let verdict = self.discard_parts(|evaluation| {
+            evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given, OnceCell::new()))
+        });
         self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    fn evaluate_here(&mut self, args: &[Word], input: &Input) -> Verdict {
+    /// Evaluates a command here. `proof` is that of its words, if it was searched for.
+    fn evaluate_here(&mut self, args: &[Word], input: &Input, proof: OnceCell<Proof>) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
         let found = self.destroys(args);
         if let Some(rule) = found {
@@ -143,7 +148,7 @@ impl Evaluation<'_, '_> {
             return Verdict::destructive(rule);
         }
         let name = base_name(program.text());
-        let proven = self.prove(name, args, input).or_stricter(self.raised(args));
+        let proven = self.prove(name, args, input, proof).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
@@ -152,7 +157,7 @@ impl Evaluation<'_, '_> {
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
+    fn prove(&mut self, name: &str, args: &[Word], input: &Input, proof: OnceCell<Proof>) -> Verdict {
         if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
             return self.distrust_name(args, verdict);
         }
@@ -166,7 +171,8 @@ impl Evaluation<'_, '_> {
         if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
-        let verdict = match safe::prove(args, self.rules, &self.shell.scope.places) {
+        self.proven(args, &proof);
+        let verdict = match proof.into_inner().unwrap_or(Proof::Unknown) {
             Proof::Reads(rule) => self.obeying(args, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {

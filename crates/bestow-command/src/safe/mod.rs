@@ -101,7 +101,7 @@ pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
             Ok(()) if program.is_written() => return Proof::Reads(["`", name, "` only reads in this form"].concat()),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),
             Err(None) => {}
-            Err(Some(why)) => doubt = Some(format!("`{name}`: {why}")),
+            Err(Some(why)) => doubt = Some(["`", name, "`: ", &why].concat()),
         }
     }
     Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
@@ -127,5 +127,5 @@ fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option
 }
 
 fn not_only_reading(name: &str) -> String {
-    format!("`{name}` may change, delete or run something in this form")
+    ["`", name, "` may change, delete or run something in this form"].concat()
 }

@@ -23,7 +23,8 @@ impl Reads {
                     || !options.is_empty() && words.has_flag(options)
             }
             Online::AllBut { subcommands, options } => {
-                let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
+                let begun = self.after_globals(rest).unwrap_or_default();
+                let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(begun, subcommand).is_some();
                 let given = |word: &Word| options.split(' ').any(|option| option == word.text());
                 !subcommands.iter().any(stands) && !rest.iter().any(given)
             }

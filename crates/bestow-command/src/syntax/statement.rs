@@ -26,6 +26,9 @@ fn begins_reserved(byte: u8) -> bool {
     byte.is_ascii() && BEGINNINGS >> byte & 1 == 1
 }
 
+/// The number of words for which a command has room at first.
+const WORDS: usize = 4;
+
 impl Reader<'_> {
     /// Parses a whole text. The commands before a mistake stay in `script`.
     pub(super) fn program(&mut self, script: &mut Script) -> Read<()> {
@@ -62,7 +65,7 @@ impl Reader<'_> {
             if self.at_end_of_list(ends) {
                 return Ok(());
             }
-            let mut pipelines = Vec::new();
+            let mut pipelines = Vec::with_capacity(1);
             let complete = self.and_or(&mut pipelines);
             script.statements.push(Statement { pipelines, background: false });
             complete?;
@@ -103,7 +106,7 @@ impl Reader<'_> {
     fn and_or(&mut self, pipelines: &mut Vec<Pipeline>) -> Read<()> {
         let mut joint = Joint::First;
         loop {
-            let mut commands = Vec::new();
+            let mut commands = Vec::with_capacity(1);
             let mut negated = false;
             let complete = self.pipeline(&mut commands, &mut negated);
             pipelines.push(Pipeline { joint, negated, commands });
@@ -182,7 +185,7 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Read<(Form, Vec<Redirect>)> {
-        let mut simple = Simple::default();
+        let mut simple = Simple { assignments: Vec::new(), words: Vec::with_capacity(WORDS) };
         let mut redirects = Vec::new();
         loop {
             self.step()?;

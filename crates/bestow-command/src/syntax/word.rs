@@ -27,7 +27,7 @@ impl Pieces {
     /// Adds a piece. Most words have a single piece.
     fn add(&mut self, piece: Piece) {
         if self.0.is_empty() {
-            self.0.reserve_exact(1);
+            self.0 = Vec::with_capacity(1);
         }
         self.0.push(piece);
     }
