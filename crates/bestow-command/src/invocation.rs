@@ -46,6 +46,8 @@ pub(crate) struct Invocation<'w> {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
+    /// The invocation as it is written.
+    pub(crate) runs: Spoken,
     /// Every command that it may start, beginning with itself.
     pub(crate) starts: Vec<Spoken>,
     /// The files that its programs obey.

@@ -12,12 +12,12 @@ use crate::{
     destroy,
     evaluator::{Evaluation, embedded::runs_its_words, inline_code, known},
     interpreter::{Evaluator, Interpreter},
-    invocation::{Input, Invocation, Outcome},
+    invocation::{Input, Invocation, Outcome, said_of},
     obeys,
     rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    values::{Access, Obeys, base_name},
+    values::{Access, Obeys, Spoken, base_name},
     verdict::Verdict,
     word::Word,
 };
@@ -46,13 +46,14 @@ impl<'r> Programs<'r> {
 impl Evaluator for Programs<'_> {
     fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
         let outside = std::mem::take(&mut shell.obeyed);
+        let runs = Spoken::of(said_of(invocation.words));
         let (verdict, starts) = shell.recording(|shell| {
             let mut evaluation = self.on(shell);
             evaluation.record_declared(invocation.words);
-            evaluation.evaluate(invocation.words, invocation.input)
+            evaluation.evaluate_spoken(invocation.words, invocation.input, runs.clone())
         });
         let obeys = std::mem::replace(&mut shell.obeyed, outside);
-        Outcome { verdict, starts, obeys }
+        Outcome { verdict, runs, starts, obeys }
     }
 
     fn record_variable(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
@@ -87,6 +88,11 @@ impl Evaluator for Programs<'_> {
 impl Evaluation<'_, '_> {
     /// Evaluates an argument vector with its standard input.
     pub(super) fn evaluate(&mut self, args: &[Word], input: &Input) -> Verdict {
+        self.evaluate_spoken(args, input, Spoken::of(said_of(args)))
+    }
+
+    /// Evaluates an argument vector about whose words this is known.
+    fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Spoken) -> Verdict {
         if !self.shell.can_evaluate(args.len()) {
             self.record_anything();
             let found = self.destroys(args);
@@ -95,7 +101,7 @@ impl Evaluation<'_, '_> {
         if wraps_too_often(args) {
             return self.search_wrapped(args);
         }
-        self.record_invocation(args);
+        self.shell.invocations.push(spoken);
         let proof = OnceCell::new();
         self.name_uses(args, &proof);
         self.record_wrapper(args, input);

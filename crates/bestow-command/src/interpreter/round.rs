@@ -7,6 +7,7 @@ use crate::{
     budget::Budget,
     interpreter::{Interpreter, Scope},
     part::Part,
+    tier::Tier,
 };
 
 /// The first round of a loop.
@@ -21,6 +22,16 @@ pub(super) struct Round {
     beside: Beside,
     /// The number of parts before the body.
     parts: usize,
+    /// The part in which every command of the body is recorded, if there is one.
+    only: Option<Only>,
+}
+
+/// A part in which another round is recorded too: it starts the same commands once more.
+struct Only {
+    at: usize,
+    starts: usize,
+    dirs: usize,
+    obeys: usize,
 }
 
 /// What a round depends on beside the scope. It only grows.
@@ -56,16 +67,30 @@ impl Round {
         let (budget, words, parts) = (shell.budget, shell.invocations.words(), shell.parts.len());
         let scope = || shell.scope.clone();
         let beside = Beside::of(shell, parts);
-        Round { before: scope(), after: scope(), budget: (budget, budget), words: (words, words), beside, parts }
+        Round {
+            before: scope(),
+            after: scope(),
+            budget: (budget, budget),
+            words: (words, words),
+            beside,
+            parts,
+            only: None,
+        }
     }
 
     /// Returns the round after its body, if another one from the same state does the same.
     pub(super) fn end(mut self, shell: &Interpreter<'_>) -> Option<Round> {
-        // A safe part that follows an equal one is recorded in it.
-        let new = shell.parts.get(self.parts..).unwrap_or_default();
-        let joins = |(first, last): (&Part, &Part)| first.same(last.tier, &last.rule, last.span);
-        if self.beside != Beside::of(shell, self.parts) || new.first().zip(new.last()).is_some_and(joins) {
+        if self.beside != Beside::of(shell, self.parts) {
             return None;
+        }
+        let joins = |first: &Part, last: &Part| last.tier == Tier::Safe && first.same(last.tier, &last.rule, last.span);
+        match shell.parts.get(self.parts..).unwrap_or_default() {
+            [Part { runs: Some(_), tier: Tier::Safe, starts, dirs, obeys, .. }] if !shell.is_inside() => {
+                self.only = Some(Only { at: self.parts, starts: starts.len(), dirs: dirs.len(), obeys: obeys.len() });
+            }
+            // A safe part that follows an equal one is recorded in it.
+            [first, .., last] | [first @ last] if joins(first, last) => return None,
+            _ => {}
         }
         self.after = shell.scope.clone();
         self.budget.1 = shell.budget;
@@ -82,6 +107,13 @@ impl Round {
         if fits {
             shell.invocations.repeat(words);
             shell.scope = self.after.clone();
+            let last = shell.parts.len().wrapping_sub(1);
+            let only = self.only.as_ref().filter(|only| only.at == last);
+            if let Some((only, part)) = only.zip(shell.parts.last_mut()) {
+                part.starts.extend_from_within(..only.starts);
+                part.dirs.extend_from_within(..only.dirs);
+                part.obeys.extend_from_within(..only.obeys);
+            }
         }
         fits
     }

@@ -6,17 +6,18 @@ use crate::{
         Interpreter, Scope, Value,
         builtin::list_of,
         function::may_be_a_program,
+        generated_files::teed,
         is_free,
         output::{self, Output},
         redirections,
     },
-    invocation::{Input, Invocation, Outcome, said_of},
+    invocation::{Input, Invocation, Outcome},
     lang::filter,
     part::Part,
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
-    values::{Access, Spoken, StartDir},
+    values::{Access, StartDir},
     variables,
     word::{Gaps, Word},
 };
@@ -115,13 +116,13 @@ impl Interpreter<'_> {
     }
 
     /// Returns the output of a command into a pipe: of its own words, or of its input. Returns `None` too if nothing
-    /// reads it. `tee` writes files besides.
+    /// reads it.
     fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
         let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
         let cost = given.map_or(0, str::len);
         let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
         let runs = filters && self.budget.take_text(cost);
-        if !self.is_heard() && !args.first().is_some_and(|program| program.text() == "tee") {
+        if !self.is_heard() && teed(args).is_none() {
             return None;
         }
         match runs.then(|| filter::filtered(args, given)).flatten() {
@@ -134,7 +135,7 @@ impl Interpreter<'_> {
         let known = self.can_follow(self.scope.weight_of_places());
         let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
         let invocation = Invocation { words: args, input };
-        let Outcome { verdict, starts, obeys } = self.evaluator.evaluate(self, &invocation);
+        let Outcome { verdict, runs, starts, obeys } = self.evaluator.evaluate(self, &invocation);
         match self.parts.last_mut() {
             // A verdict that is safe in several ways is recorded once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
@@ -144,8 +145,7 @@ impl Interpreter<'_> {
             }
             _ => {
                 let part = self.part(verdict.tier, verdict.rule, span, dirs);
-                let runs = Some(Spoken::of(said_of(args)));
-                self.parts.push(Part { runs, starts, obeys, ..part });
+                self.parts.push(Part { runs: Some(runs), starts, obeys, ..part });
             }
         }
         self.remember(args, line);

@@ -126,6 +126,11 @@ impl<'c> Interpreter<'c> {
         self.bodies = bodies;
     }
 
+    /// Returns true inside a text that was extracted from a word.
+    pub(super) fn is_inside(&self) -> bool {
+        self.outer.is_some()
+    }
+
     /// Records the effect of a part.
     pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
         let part = self.part(tier, rule, span, vec![StartDir::Own]);
