@@ -50,7 +50,7 @@ impl Evaluator for Programs<'_> {
         let (verdict, starts) = shell.recording(|shell| {
             let mut evaluation = self.on(shell);
             evaluation.record_declared(invocation.words);
-            evaluation.evaluate_spoken(invocation.words, invocation.input, runs.clone())
+            evaluation.evaluate_spoken(invocation.words, invocation.input, Some(runs.clone()))
         });
         let obeys = std::mem::replace(&mut shell.obeyed, outside);
         Outcome { verdict, runs, starts, obeys }
@@ -88,11 +88,11 @@ impl Evaluator for Programs<'_> {
 impl Evaluation<'_, '_> {
     /// Evaluates an argument vector with its standard input.
     pub(super) fn evaluate(&mut self, args: &[Word], input: &Input) -> Verdict {
-        self.evaluate_spoken(args, input, Spoken::of(said_of(args)))
+        self.evaluate_spoken(args, input, None)
     }
 
-    /// Evaluates an argument vector about whose words this is known.
-    fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Spoken) -> Verdict {
+    /// Evaluates an argument vector. `spoken` is what is known about its words, if that was found out before.
+    fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Option<Spoken>) -> Verdict {
         if !self.shell.can_evaluate(args.len()) {
             self.record_anything();
             let found = self.destroys(args);
@@ -101,7 +101,10 @@ impl Evaluation<'_, '_> {
         if wraps_too_often(args) {
             return self.search_wrapped(args);
         }
-        self.shell.invocations.push(spoken);
+        match spoken {
+            Some(spoken) => self.shell.invocations.push(spoken),
+            None => self.record_invocation(args),
+        }
         let proof = OnceCell::new();
         self.name_uses(args, &proof);
         self.record_wrapper(args, input);

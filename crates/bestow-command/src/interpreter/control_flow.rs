@@ -212,7 +212,7 @@ impl Interpreter<'_> {
                 printed = body(self);
                 first = round.end(self);
             } else {
-                if !first.as_ref().is_some_and(|first| first.is_repeated(self)) {
+                if !first.as_ref().is_some_and(|first| first.repeat(self)) {
                     body(self);
                 }
                 self.drop_repeated(first_part, new_parts);

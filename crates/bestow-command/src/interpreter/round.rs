@@ -40,6 +40,7 @@ struct Beside {
     texts: usize,
     commands: usize,
     hosts: usize,
+    is_cut: bool,
     files: usize,
     traps: usize,
     exits: bool,
@@ -53,6 +54,7 @@ impl Beside {
             texts: shell.invocations.texts(),
             commands: shell.invocations.recorded(),
             hosts: shell.uses.told_hosts(),
+            is_cut: shell.uses.is_cut(),
             files: shell.generated.len(),
             traps: shell.traps.len(),
             exits: shell.left.is_some(),
@@ -65,17 +67,9 @@ impl Round {
     /// Returns the round whose body follows now.
     pub(super) fn begin(shell: &Interpreter<'_>) -> Round {
         let (budget, words, parts) = (shell.budget, shell.invocations.words(), shell.parts.len());
-        let scope = || shell.scope.clone();
         let beside = Beside::of(shell, parts);
-        Round {
-            before: scope(),
-            after: scope(),
-            budget: (budget, budget),
-            words: (words, words),
-            beside,
-            parts,
-            only: None,
-        }
+        let (before, after) = (shell.scope.clone(), Scope::default());
+        Round { before, after, budget: (budget, budget), words: (words, words), beside, parts, only: None }
     }
 
     /// Returns the round after its body, if another one from the same state does the same.
@@ -99,7 +93,7 @@ impl Round {
     }
 
     /// Repeats the round without following its body. Returns false, and does nothing, if this round may differ.
-    pub(super) fn is_repeated(&self, shell: &mut Interpreter<'_>) -> bool {
+    pub(super) fn repeat(&self, shell: &mut Interpreter<'_>) -> bool {
         let words = self.words.1 - self.words.0;
         let fits = shell.invocations.has_room(words)
             && shell.scope.is_same(&self.before)
