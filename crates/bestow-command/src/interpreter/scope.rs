@@ -50,7 +50,7 @@ impl Positional {
     /// Removes the first `count` parameters. If there are fewer, all of them stay.
     pub(crate) fn shift(&mut self, count: usize) {
         if self.shaky.is_none() && count <= self.words.len() {
-            self.words.to_change().drain(..count);
+            self.words.own().drain(..count);
         }
     }
 
@@ -107,7 +107,7 @@ fn add_all(all: &mut Shared<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
             continue;
         }
         if all.len() < MAX_STAYED && one.len() < 4_096 {
-            all.to_change().push(one.clone());
+            all.own().push(one.clone());
         } else {
             fits = false;
         }
@@ -171,7 +171,7 @@ impl Scope {
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
-            self.variables.to_change().insert(name.to_owned(), value);
+            self.variables.own().insert(name.to_owned(), value);
         } else {
             self.forget();
         }
@@ -180,7 +180,7 @@ impl Scope {
     /// Marks a variable as read-only. A later assignment fails, and the line may continue.
     pub(super) fn fix(&mut self, name: &str) {
         if self.fixed.len() < MAX_VARIABLES {
-            self.fixed.to_change().push(name.to_owned());
+            self.fixed.own().push(name.to_owned());
         } else {
             self.forget();
         }
@@ -199,7 +199,7 @@ impl Scope {
 
     /// Adds a definition. Earlier ones are kept, since a definition may fail.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>) {
-        let functions = self.functions.to_change();
+        let functions = self.functions.own();
         let function = functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
         function.certain = true;
         if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
@@ -209,7 +209,7 @@ impl Scope {
 
     /// Records `unset -f`, and `unset` where no variable has this name.
     pub(super) fn undefine(&mut self, name: &str) {
-        self.functions.to_change().entry(name.to_owned()).and_modify(|function| function.certain = false);
+        self.functions.own().entry(name.to_owned()).and_modify(|function| function.certain = false);
     }
 
     /// Returns the number of variables whose values are known.
@@ -283,7 +283,7 @@ impl Scope {
     fn join_variables(&mut self, other: &Scope) {
         if !self.fixed.is(&other.fixed) {
             let more: Vec<_> = other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect();
-            self.fixed.to_change().extend(more);
+            self.fixed.own().extend(more);
         }
         if self.variables.is(&other.variables) {
             return;
@@ -295,7 +295,7 @@ impl Scope {
         if joined.is_empty() {
             return;
         }
-        self.variables.to_change().extend(joined);
+        self.variables.own().extend(joined);
         if self.variables.len() > MAX_VARIABLES {
             self.forget();
         }
@@ -305,7 +305,7 @@ impl Scope {
         if self.functions.is(&other.functions) {
             return;
         }
-        let functions = self.functions.to_change();
+        let functions = self.functions.own();
         functions.iter_mut().for_each(|(name, function)| {
             function.certain &= other.functions.get(name).is_some_and(|function| function.certain);
         });
@@ -353,7 +353,7 @@ impl Scope {
 
     /// Makes every value unknown that differs from `before`.
     pub(super) fn widen(&mut self, before: &Scope) {
-        for (name, value) in self.variables.to_change() {
+        for (name, value) in self.variables.own() {
             if before.variables.get(name) != Some(value) {
                 *value = Value::wild();
             }

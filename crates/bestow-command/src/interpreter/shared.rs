@@ -31,7 +31,7 @@ impl<T: Empty> Shared<T> {
     }
 
     /// Returns the value of this copy alone.
-    pub(super) fn to_change(&mut self) -> &mut T {
+    pub(super) fn own(&mut self) -> &mut T {
         Rc::make_mut(self.0.get_or_insert_default())
     }
 

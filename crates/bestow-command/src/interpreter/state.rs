@@ -212,9 +212,11 @@ impl<'c> Interpreter<'c> {
             return None;
         }
         self.here = command.span;
-        self.heard(!command.redirects.is_empty(), |shell| match &command.form {
-            Form::Simple(simple) => shell.simple(simple, &command.redirects, command.span, input),
-            _ => shell.compound(command, input),
+        self.heard(!command.redirects.is_empty(), |shell| {
+            if let Form::Simple(simple) = &command.form {
+                return shell.simple(simple, &command.redirects, command.span, input);
+            }
+            shell.compound(command, input)
         })
     }
 
