@@ -6,7 +6,7 @@
 mod check;
 #[path = "build/emit.rs"]
 mod emit;
-#[path = "src/programs/hash.rs"]
+#[path = "src/hash.rs"]
 mod hash;
 #[path = "build/read.rs"]
 mod read;

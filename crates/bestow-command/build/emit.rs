@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 
 use crate::{
     check::{Program, Row, expanded},
-    hash,
-    read::Book,
+    hash::hash,
+    read::{Book, Place},
     schema::{
         Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
         Reach, Reads, Record, Role, SecretOption, Starts, Words, Wraps,
     },
 };
+
+/// The number of slots of the table of names. It is a power of two.
+const SLOTS: usize = 4096;
 
 /// Returns the code of all records.
 pub(crate) fn code(book: &Book, programs: &[Program<'_>]) -> String {
@@ -21,6 +24,9 @@ pub(crate) fn code(book: &Book, programs: &[Program<'_>]) -> String {
     }
     let all: String = programs.iter().map(|program| file.program(program)).collect();
     let _ = writeln!(file.code, "pub(crate) static PROGRAMS: [Program; {}] = [\n{all}];", programs.len());
+    let nothing = Program { place: &Place::default(), names: vec![], facts: vec![], reads: vec![], destroys: vec![] };
+    let unknown = file.program(&nothing);
+    let _ = writeln!(file.code, "static UNKNOWN: Program = {};", unknown.trim_end_matches([',', '\n']));
     file.names(programs);
     file.code
 }
@@ -42,9 +48,9 @@ fn patterns(texts: &[String]) -> String {
     format!("&[{}]", texts.join(", "))
 }
 
-/// Returns the alternatives of subcommands in the form that the lookup reads.
+/// Returns the code of the alternatives of a subcommand.
 fn alternatives(subcommands: &[String]) -> String {
-    format!("{:?}", subcommands.join("|"))
+    format!("Subcommands::of({:?})", subcommands.join("|"))
 }
 
 fn optional(value: Option<String>) -> String {
@@ -58,17 +64,22 @@ impl Emitter<'_> {
         format!("{:?}", words.join(" "))
     }
 
+    /// Returns the code of a list of options.
+    fn options(&self, options: Option<&Words>) -> String {
+        format!("list!({})", self.words(options))
+    }
+
     fn reads(&mut self, row: &Row<'_, Reads>) {
         if self.reads.contains(&std::ptr::from_ref(row.row)) {
             return;
         }
         let record = row.record;
         let place = &row.place;
+        let (reach, online) = (reach_of(row), self.online(row));
         let name = self.reads.len();
         self.reads.push(row.row);
         let row = row.row;
         let globals = row.globals.as_ref().or_else(|| record.and_then(|record| record.globals.as_ref()));
-        let reach = row.reach.or_else(|| record.and_then(|record| record.reach));
         let shows_files = row.shows_files.unwrap_or_else(|| record.is_some_and(|record| record.shows_files));
         let operands = match (&row.operands_with, row.operands) {
             (Some(flags), _) => format!("Operands::With({})", self.words(Some(flags))),
@@ -83,8 +94,8 @@ impl Emitter<'_> {
              not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
-            self.words(globals),
-            self.words(row.flags.as_ref()),
+            self.options(globals),
+            self.options(row.flags.as_ref()),
             self.tests(row),
             optional(row.otherwise.as_ref().map(|text| format!("{text:?}"))),
             optional(row.code.as_ref().map(|name| format!("predicates::{name}"))),
@@ -96,7 +107,7 @@ impl Emitter<'_> {
             row.inert,
             row.stop_at_operand,
             reach_name(reach),
-            self.online(row.network.as_ref(), reach),
+            online,
             row.only_at_start,
             row.lenient,
             row.code.as_deref().or(row.words.as_deref()).unwrap_or_default(),
@@ -131,13 +142,13 @@ impl Emitter<'_> {
         tests.join(", ")
     }
 
-    fn online(&self, online: Option<&Online>, reach: Option<Reach>) -> String {
-        let by_reach = match reach {
+    fn online(&self, row: &Row<'_, Reads>) -> String {
+        let by_reach = match reach_of(row) {
             None | Some(Reach::Here) => "Online::Never",
             Some(Reach::Addresses) => "Online::Addresses",
             Some(Reach::Web | Reach::Service | Reach::Elsewhere) => "Online::Always",
         };
-        match online {
+        match &row.row.network {
             None => by_reach.into(),
             Some(Online::Word(OnlineWord::Never)) => "Online::Never".into(),
             Some(Online::Word(OnlineWord::Always)) => "Online::Always".into(),
@@ -194,7 +205,10 @@ impl Emitter<'_> {
 
     fn program(&self, program: &Program<'_>) -> String {
         let facts = &program.facts;
-        let reads = program.reads.iter().filter_map(|row| at(&self.reads, row.row).map(|at| format!("&READS_{at}")));
+        let row = |row: &Row<'_, Reads>| at(&self.reads, row.row).map(|at| format!("&READS_{at}"));
+        let reads: Vec<String> = program.reads.iter().filter_map(row).collect();
+        let is_online = |row: &&Row<'_, Reads>| self.online(row) != "Online::Never";
+        let online: Vec<String> = program.reads.iter().filter(is_online).filter_map(row).collect();
         let destroys = program.destroys.iter().filter_map(|row| at(&self.destroys, row.row));
         let destroys = destroys.map(|at| format!("&DESTROYS_{at}"));
         let network: Vec<String> =
@@ -203,7 +217,7 @@ impl Emitter<'_> {
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
-            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
+            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
              help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
              option_file: {}, letter_bundle: {}, \
@@ -211,7 +225,8 @@ impl Emitter<'_> {
              plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.place,
-            reads.collect::<Vec<_>>().join(", "),
+            reads.join(", "),
+            online.join(", "),
             destroys.collect::<Vec<_>>().join(", "),
             facts.iter().any(|record| record.only_online),
             optional(last(facts, |record| record.rollback.as_ref()).map(|text| format!("{text:?}"))),
@@ -267,17 +282,17 @@ impl Emitter<'_> {
     }
 
     fn starts(&self, starts: &Starts) -> String {
-        let (subcommands, flags) = (alternatives(&starts.subcommands), self.words(starts.flags.as_ref()));
+        let (subcommands, flags) = (alternatives(&starts.subcommands), self.options(starts.flags.as_ref()));
         format!("Starts {{ subcommands: {subcommands}, flags: {flags} }}")
     }
 
     fn plain(&self, plain: &Plain) -> String {
-        let (subcommands, flags) = (alternatives(&plain.subcommands), self.words(Some(&plain.flags)));
+        let (subcommands, flags) = (alternatives(&plain.subcommands), self.options(Some(&plain.flags)));
         format!("Plain {{ subcommands: {subcommands}, flags: {flags} }}")
     }
 
     fn wraps(&self, wraps: &Wraps) -> String {
-        let flags = self.words(wraps.flags.as_ref());
+        let flags = self.options(wraps.flags.as_ref());
         format!("Wraps {{ flags: {flags}, operands: {}, dangerous: {} }}", wraps.operands, wraps.dangerous)
     }
 
@@ -287,7 +302,7 @@ impl Emitter<'_> {
             HostOperands::First => "First",
             HostOperands::Dotted => "Dotted",
         };
-        let (valued, redirects) = (self.words(hosts.valued.as_ref()), self.words(hosts.redirects.as_ref()));
+        let (valued, redirects) = (self.options(hosts.valued.as_ref()), self.options(hosts.redirects.as_ref()));
         format!("Hosts {{ operands: HostOperands::{operands}, valued: {valued}, redirects: {redirects} }}")
     }
 
@@ -305,9 +320,9 @@ impl Emitter<'_> {
         format!(
             "Files {{ role: {}, valued: {}, writes: {}, reads: {} }}",
             optional(role.map(str::to_owned)),
-            self.words(files.valued.as_ref()),
-            self.words(files.writes.as_ref()),
-            self.words(files.reads.as_ref())
+            self.options(files.valued.as_ref()),
+            self.options(files.writes.as_ref()),
+            self.options(files.reads.as_ref())
         )
     }
 
@@ -316,21 +331,26 @@ impl Emitter<'_> {
         let names = programs.iter().enumerate();
         let names = names.flat_map(|(at, program)| program.names.iter().map(move |name| (*name, at)));
         let (starts, exact): (Vec<_>, Vec<_>) = names.partition(|(name, _)| name.ends_with('*'));
-        let mut slots = vec![0_usize; hash::SLOTS];
+        let mut slots = vec![0_usize; SLOTS];
         for (index, (name, _)) in exact.iter().enumerate() {
-            let mut slot = hash::slot(name.as_bytes());
-            while slots.get(slot).is_some_and(|taken| *taken != 0) {
-                slot = (slot + 1) % hash::SLOTS;
+            let mut slot = hash(name.as_bytes());
+            while slots.get(slot % SLOTS).is_some_and(|taken| *taken != 0) {
+                slot += 1;
             }
-            if let Some(free) = slots.get_mut(slot) {
+            if let Some(free) = slots.get_mut(slot % SLOTS) {
                 *free = index + 1;
             }
         }
         let _ = writeln!(self.code, "pub(crate) static NAMES: [(&str, u16); {}] = {exact:?};", exact.len());
-        let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {}] = {slots:?};", hash::SLOTS);
+        let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {SLOTS}] = {slots:?};");
         let starts: Vec<_> = starts.into_iter().map(|(name, at)| (name.trim_end_matches('*'), at)).collect();
         let _ = writeln!(self.code, "pub(crate) static STARTS: [(&str, u16); {}] = {starts:?};", starts.len());
     }
+}
+
+/// Returns the reach of a row, or that of its record.
+fn reach_of(row: &Row<'_, Reads>) -> Option<Reach> {
+    row.row.reach.or_else(|| row.record.and_then(|record| record.reach))
 }
 
 fn reach_name(reach: Option<Reach>) -> &'static str {

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::{
     evaluator,
-    programs::{self, AllWords, Count, Destroys, Online, Operands, Program, Reads, Role, Test, Uses, When},
+    programs::{
+        self, AllWords, Count, Destroys, Online, Operands, Program, Reads, Role, Subcommands, Test, Uses, When,
+    },
     values::{Escaped, Obeyed},
 };
 
@@ -106,7 +108,7 @@ impl ProgramForm {
         conditions.extend(row.lenient.then(|| "not with the strict profile".to_owned()));
         ProgramForm {
             subcommands: alternatives(row.subcommands),
-            flags: row.flags.split_ascii_whitespace().filter(|flag| *flag != "=").collect(),
+            flags: row.flags.text().split_ascii_whitespace().filter(|flag| *flag != "=").collect(),
             conditions,
             matches: row.matches.to_vec(),
             not_matches: row.not_matches.to_vec(),
@@ -136,8 +138,13 @@ impl ProgramForm {
     }
 }
 
-fn alternatives(list: &'static str) -> Vec<&'static str> {
-    list.split('|').filter(|one| !one.is_empty()).collect()
+fn alternatives(subcommands: Subcommands) -> Vec<&'static str> {
+    subcommands.iter().filter(|one| !one.is_empty()).collect()
+}
+
+/// Returns the alternatives as a text.
+fn told_list(subcommands: Subcommands) -> String {
+    subcommands.iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Describes a test of a read-only form.
@@ -160,8 +167,8 @@ fn told(test: Test<'_>) -> String {
 }
 
 fn online(online: Online) -> Option<String> {
-    let list = |subcommands: &str, options: &str| {
-        let both = [subcommands.replace('|', ", "), options.to_owned()];
+    let list = |subcommands: Subcommands, options: &str| {
+        let both = [told_list(subcommands), options.to_owned()];
         both.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
     };
     match online {
@@ -186,9 +193,9 @@ fn runs(name: &str, program: &Program) -> Vec<String> {
         let tier = if wraps.dangerous { "; at least dangerous" } else { "" };
         format!("runs the command in its words{own}{tier}")
     }));
-    runs.extend(program.starts.iter().map(|starts| match starts.subcommands {
-        "" => "starts the command after its options".to_owned(),
-        subcommands => format!("`{}` starts the command after it", subcommands.replace('|', ", ")),
+    runs.extend(program.starts.iter().map(|starts| match told_list(starts.subcommands) {
+        subcommands if subcommands.is_empty() => "starts the command after its options".to_owned(),
+        subcommands => format!("`{subcommands}` starts the command after it"),
     }));
     runs.extend(program.may_start.iter().map(|subcommand| match *subcommand {
         "" => "its words are searched for commands".to_owned(),
@@ -200,9 +207,9 @@ fn runs(name: &str, program: &Program) -> Vec<String> {
 fn needs(program: &Program) -> Vec<String> {
     let network = program.network.iter().map(|uses| match uses {
         Uses::All => "the network".to_owned(),
-        Uses::AllBut(list) => format!("the network, except for {}", list.replace('|', ", ")),
-        Uses::Sub(list) | Uses::Begun(list) => format!("the network for {}", list.replace('|', ", ")),
-        Uses::SubWith(list, options) => format!("the network for {} with {options}", list.replace('|', ", ")),
+        Uses::AllBut(list) => format!("the network, except for {}", told_list(*list)),
+        Uses::Sub(list) | Uses::Begun(list) => format!("the network for {}", told_list(*list)),
+        Uses::SubWith(list, options) => format!("the network for {} with {options}", told_list(*list)),
         Uses::Bare => "the network without a subcommand".to_owned(),
         Uses::With(options) => format!("the network with one of {options}"),
         Uses::Told(options) => format!("the network if one of {options} names no path"),
@@ -247,7 +254,7 @@ fn notes(program: &Program) -> Vec<String> {
     notes.extend(program.opens_nothing.then(|| "shows no content of the files that its operands name".to_owned()));
     notes.extend(program.changes.then(|| "changes data, and its operands are never commands".to_owned()));
     notes.extend((!program.help.is_empty()).then(|| format!("explains with `--help`: {}", program.help)));
-    let keeps = program.keeps.replace('|', ", ");
+    let keeps = told_list(program.keeps);
     notes.extend((!keeps.is_empty()).then(|| format!("stores an address without contacting it: {keeps}")));
     notes
 }

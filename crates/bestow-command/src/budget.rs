@@ -25,7 +25,7 @@ const MAX_CANDIDATES: usize = 512;
 const MAX_FILES_SEARCHED: usize = 64;
 
 /// The work that is left.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Budget {
     commands: usize,
     words: usize,
@@ -131,6 +131,28 @@ impl Budget {
     pub(crate) fn search_file(&mut self) -> bool {
         self.files_searched += 1;
         self.files_searched <= MAX_FILES_SEARCHED
+    }
+
+    /// Counts the work between two earlier moments once more. Returns false, and counts nothing, if some of it may not
+    /// be done again.
+    pub(crate) fn repeat(&mut self, before: &Budget, after: &Budget) -> bool {
+        let repeated = Budget {
+            commands: self.commands + after.commands - before.commands,
+            words: self.words + after.words - before.words,
+            expanded: self.expanded + after.expanded - before.expanded,
+            text: self.text + after.text - before.text,
+            joined: self.joined + after.joined - before.joined,
+            ..*self
+        };
+        let fits = repeated.commands <= MAX_COMMANDS
+            && repeated.words <= MAX_WORDS
+            && repeated.expanded <= MAX_EXPANDED
+            && repeated.text <= MAX_TEXT
+            && (after.candidates, after.files_searched) == (before.candidates, before.files_searched);
+        if fits {
+            *self = repeated;
+        }
+        fits
     }
 
     /// Marks the line as one that exceeds the budget. Returns true the first time.

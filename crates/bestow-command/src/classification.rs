@@ -8,7 +8,7 @@ use crate::{
     shape::Shape,
     span::Span,
     tier::{Tier, prefix},
-    values::{Said, Spoken, SpokenPart},
+    values::{Said, Spoken, SpokenPart, StartDir},
     wildcard,
 };
 
@@ -36,17 +36,19 @@ pub struct Classification {
 }
 
 impl Classification {
-    pub(super) fn of_parts(parts: Vec<Part>, shape: Option<Shape>) -> Self {
+    /// Creates the classification of these parts, without a shape.
+    pub(super) fn of_parts(parts: Vec<Part>) -> Self {
         // The first of the strictest parts. If two parts are equally strict, a reader wants the one that runs first.
         let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
         let Some((index, part)) = worst else {
             return Self::plain(Tier::Dangerous, "there is nothing to run");
         };
         let tier = part.tier;
-        let place = if parts.len() > 1 { format!(" (part {} of {})", index + 1, parts.len()) } else { String::new() };
-        let reason = format!("{}: {}{place}", prefix(tier), part.rule);
-        let shape = shape.filter(|_| tier == Tier::Dangerous);
-        Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
+        let mut reason = [prefix(tier), ": ", &part.rule].concat();
+        if parts.len() > 1 {
+            reason.extend([" (part ", &(index + 1).to_string(), " of ", &parts.len().to_string(), ")"]);
+        }
+        Classification { tier, reason, parts, understood: true, shape: None, named: NamedUses::default() }
     }
 
     /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
@@ -58,7 +60,7 @@ impl Classification {
             self.tier = Tier::Dangerous;
             self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
         }
-        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default(), vec![StartDir::Own]);
         self.parts.push(Part { starts, ..part });
         self.shape = None;
         self

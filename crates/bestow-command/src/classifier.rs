@@ -159,7 +159,7 @@ impl Classifier {
     pub(super) fn work(&self, text: &str) -> usize {
         let programs = Programs::new(&self.rules);
         let mut interpreter = Interpreter::new(&programs, text);
-        interpreter.run_script(syntax::parse(text), None);
+        interpreter.run_script(&syntax::parse(text), None);
         interpreter.budget.work()
     }
 
@@ -167,23 +167,26 @@ impl Classifier {
     pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
         let parsed = syntax::parse(text);
         let (understood, steps) = (parsed.understood(), parsed.steps);
-        let shape = if understood { Shape::of_parsed(&parsed) } else { None };
         let programs = Programs::new(&self.rules);
-        let interpreter = followed(&programs, text, parsed);
+        let interpreter = followed(&programs, text, &parsed);
         if understood && interpreter.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }
         let named = interpreter.uses.settled();
         let parts = interpreter.parts;
-        let shape = shape.or_else(|| self.shape_beside(text, &parts).filter(|_| understood));
-        (Classification { understood, named, ..Classification::of_parts(parts, shape) }, steps)
+        let judged = Classification::of_parts(parts);
+        let has_shape = understood && judged.tier == Tier::Dangerous;
+        let shape = has_shape.then(|| self.shape(text, &parsed, &judged.parts)).flatten();
+        (Classification { understood, named, shape, ..judged }, steps)
     }
 
-    /// Returns the shape of the only unsafe part of a line, if no other part can change what it does. Custom rules do
-    /// not count for the other parts: a person may have declared a function of the shell safe.
-    fn shape_beside(&self, text: &str, parts: &[Part]) -> Option<Shape> {
+    /// Returns the shape of a line, or that of its only unsafe part if no other part can change what it does. Custom
+    /// rules do not count for the other parts: a person may have declared a function of the shell safe.
+    fn shape(&self, text: &str, parsed: &Parsed, parts: &[Part]) -> Option<Shape> {
+        if let Some(shape) = Shape::of_parsed(parsed) {
+            return Some(shape);
+        }
         let only = beside::only_unsafe(parts)?;
-        let parsed = syntax::parse(text);
         let shape = beside::shape(&parsed.script, parts, only)?;
         if self.rules.additions.declare_nothing() {
             return Some(shape);
@@ -208,7 +211,7 @@ impl Classifier {
 }
 
 /// Follows a parsed text, and everything in it that was not understood.
-fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: Parsed) -> Interpreter<'p> {
+fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: &Parsed) -> Interpreter<'p> {
     let whole = Span { start: 0, end: text.len() };
     let mut interpreter = Interpreter::new(programs, text);
     if programs.in_used_shell() {
@@ -224,7 +227,7 @@ fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: Parsed) -> In
         interpreter.record_part(Tier::Dangerous, format!("not understood: {fault}"), rest);
         interpreter.raw_search(text, whole);
     }
-    if text.chars().nth(MAX_SAFE_CHARS).is_some() {
+    if text.len() > MAX_SAFE_CHARS && text.chars().nth(MAX_SAFE_CHARS).is_some() {
         interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
     }
     search_statement(text, &mut interpreter, whole);

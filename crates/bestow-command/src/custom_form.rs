@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    options::{Options, Reading},
+    options::{List, Options, Reading},
     programs::Test,
     values::SafeAddition,
     word::Word,
@@ -60,7 +60,7 @@ impl CustomForm {
 
     /// Returns true if the form allows these options and operands.
     fn describes(&self, rest: &[Word]) -> bool {
-        let reading = Reading { flags: &self.flags, stop_at_operand: false, inert: false };
+        let reading = Reading { flags: List::of(&self.flags), stop_at_operand: false, inert: false };
         Options::read(rest, reading).is_ok_and(|options| {
             (self.operands || options.operands.is_empty()) && self.tests().all(|test| test.holds(&options))
         })

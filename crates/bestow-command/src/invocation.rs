@@ -46,6 +46,8 @@ pub(crate) struct Invocation<'w> {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
+    /// The invocation as it is written.
+    pub(crate) runs: Spoken,
     /// Every command that it may start, beginning with itself.
     pub(crate) starts: Vec<Spoken>,
     /// The files that its programs obey.
@@ -86,6 +88,31 @@ impl Invocations {
         (self.texts.len() < MAX_TEXTS).then(|| self.texts.insert(text.to_owned()))
     }
 
+    /// Returns the number of texts that were searched.
+    pub(crate) fn texts(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Returns the number of commands that were recorded outside of a part.
+    pub(crate) fn recorded(&self) -> usize {
+        self.recorded.len()
+    }
+
+    /// Returns the number of words that were recorded.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Returns true if so many words more can be recorded.
+    pub(crate) fn has_room(&self, words: usize) -> bool {
+        self.words + words <= MAX_WORDS
+    }
+
+    /// Counts words that are recorded already.
+    pub(crate) fn repeat(&mut self, words: usize) {
+        self.words += words;
+    }
+
     /// Records commands that were already counted.
     pub(crate) fn extend(&mut self, spoken: Vec<Spoken>) {
         self.recorded.extend(spoken);
@@ -116,7 +143,7 @@ pub(crate) fn said_of(args: &[Word]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
         if is_plain(arg) {
-            words.push(Said::Is(arg.text().into()));
+            words.push(Said::Is(arg.shared_text()));
         } else {
             words.extend(said(arg));
         }
@@ -131,16 +158,18 @@ pub(crate) fn is_plain(arg: &Word) -> bool {
 
 /// Returns true if a glob may be an extended pattern such as `@(x)`. The parentheses are already replaced by `*`.
 fn may_extend(text: &str) -> bool {
-    let doubled = text
-        .match_indices("**")
-        .any(|(at, stars)| !text.get(at + stars.len()..).is_some_and(|rest| rest.starts_with('/')));
-    doubled || ["@*", "+*", "!*", "?*"].iter().any(|sign| text.contains(sign))
+    let mut pairs = text.as_bytes().windows(2).enumerate();
+    pairs.any(|(at, pair)| match pair {
+        [b'@' | b'+' | b'!' | b'?', b'*'] => true,
+        [b'*', b'*'] => text.as_bytes().get(at + 2) != Some(&b'/'),
+        _ => false,
+    })
 }
 
 /// Returns what is known about a word.
 pub(crate) fn said(arg: &Word) -> Vec<Said> {
     if is_plain(arg) {
-        return vec![Said::Is(arg.text().into())];
+        return vec![Said::Is(arg.shared_text())];
     }
     let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.is_expanded() && c == '\\');
     let special = |c: char| is_gap(c) || globs(c);

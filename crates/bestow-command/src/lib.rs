@@ -24,6 +24,7 @@ mod critical_paths;
 mod custom_form;
 mod destroy;
 mod evaluator;
+mod hash;
 mod interpreter;
 mod invocation;
 mod lang;

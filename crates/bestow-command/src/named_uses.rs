@@ -82,6 +82,11 @@ impl NamedUses {
         }
     }
 
+    /// Returns the number of hosts that variables name.
+    pub(crate) fn told_hosts(&self) -> usize {
+        self.told.len()
+    }
+
     /// Records that the line may run any command, including the content of a file that it reads.
     pub(crate) fn run_anything(&mut self) {
         self.runs_anything = true;

@@ -11,31 +11,35 @@ mod roles;
 
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
+use std::cell::OnceCell;
 
-use crate::needs::operand::{path, word, words};
+use crate::needs::operand::{add_words, path, word};
 use crate::{
     evaluator::{self, Evaluation},
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
-    safe,
+    programs::{self, Program},
+    safe::{self, Proof},
     values::{Access, Below, Named, base_name},
     word::{Gaps, Word},
 };
 
 impl Evaluation<'_, '_> {
-    /// Records the uses of running `args`.
-    pub(super) fn name_uses(&mut self, args: &[Word]) {
+    /// Records the uses of running `args`. `proof` is searched for when it is asked for.
+    pub(super) fn name_uses(&mut self, args: &[Word], proof: &OnceCell<Proof>) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
         let name = base_name(program.text());
+        let known = programs::known(name);
         self.name_network(args);
-        let is_known = program.is_exact() && roles::knows(name);
+        let is_known = program.is_exact() && roles::knows(name, known);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let is_judged = roles::only_says(name) || program.is_exact() && evaluator::wraps(name);
+        let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
-        let reads_only = asks && self.only_reads(args);
-        let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
+        let reads_only = asks && matches!(self.proven(args, proof), Proof::Reads(_));
+        let mut operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Vec::new() };
+        operands.reserve(1 + rest.len());
         if program.text().contains('/') {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));
@@ -43,13 +47,13 @@ impl Evaluation<'_, '_> {
         if evaluator::is_shell(name) || evaluator::runs_code(name) || matches!(name, "." | "source") {
             self.name_programs(rest);
         }
-        if !roles::only_says(name) {
-            operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Read)));
+        if !known.only_says {
+            rest.iter().for_each(|arg| add_words(arg, Access::Read, &mut operands));
         }
         if asks && !is_known && !reads_only {
-            operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
+            rest.iter().for_each(|arg| add_words(arg, Access::Write, &mut operands));
         }
-        if !guessing && self.reads_what_is_unknown(name, rest) {
+        if !guessing && self.reads_what_is_unknown(name, known, rest) {
             self.shell.uses.reads_unknown();
         }
         if !guessing && roles::is_told_by_input(name, rest) {
@@ -105,12 +109,14 @@ impl Evaluation<'_, '_> {
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
-    fn reads_what_is_unknown(&self, name: &str, rest: &[Word]) -> bool {
-        if rest.iter().any(|arg| roles::hides_a_file(name, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
+    fn reads_what_is_unknown(&self, name: &str, known: &Program, rest: &[Word]) -> bool {
+        if rest.iter().any(|arg| roles::hides_a_file(name, known, arg))
+            || roles::reads_unknown(name, rest, is_unknown_path)
+        {
             return true;
         }
-        let by_role = roles::reads_operands(name);
-        let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
+        let by_role = roles::reads_operands(known);
+        let reads = by_role || safe::reads_operands(known) && !roles::opens_nothing(known);
         // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
         let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
@@ -119,7 +125,12 @@ impl Evaluation<'_, '_> {
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
     fn only_reads(&self, args: &[Word]) -> bool {
-        matches!(safe::prove(args, self.rules, &self.shell.scope.places), safe::Proof::Reads(_))
+        matches!(self.proven(args, &OnceCell::new()), Proof::Reads(_))
+    }
+
+    /// Returns the proof that `args` only read, which is searched for once.
+    pub(crate) fn proven<'p>(&self, args: &[Word], proof: &'p OnceCell<Proof>) -> &'p Proof {
+        proof.get_or_init(|| safe::prove(args, self.rules, &self.shell.scope.places))
     }
 
     /// Records that a redirection reads or writes a file.

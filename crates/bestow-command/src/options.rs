@@ -6,10 +6,12 @@
 //! joins neither short options nor an option and its value: `-ab` is one option and not two. The value of `-e:-` may
 //! look like an option: the program takes the next word, whatever it is.
 
-use memchr::memmem;
+mod list;
+
+pub(crate) use list::{List, index, list, slots};
 
 use super::word::{Gaps, Word};
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::{SmolStr, SmolStrBuilder};
 
 /// The value that a listed option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub(super) struct Options<'a> {
 /// The settings of the parser.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'l> {
-    pub(super) flags: &'l str,
+    pub(super) flags: List<'l>,
     /// True if options end at the first operand, as in programs that run another command.
     pub(super) stop_at_operand: bool,
     /// True if no option of the program can do harm, so that a word that may expand to an option is accepted.
@@ -125,7 +127,7 @@ impl<'a> Options<'a> {
         // `-d:` is the option `-d` with a value, and not an entry of the list.
         if name.len() > 2
             && !name.ends_with(':')
-            && let Some(takes) = find(reading.flags, name)
+            && let Some(takes) = reading.flags.find(name)
         {
             return self.take(word, name, takes, attached, reading, next);
         }
@@ -135,12 +137,12 @@ impl<'a> Options<'a> {
         let letters = word.text().get(1..).unwrap_or_default();
         // `-20`, and the old form `-20f` of `tail`.
         let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
-        if behind.len() < letters.len() && find(reading.flags, "-#").is_some() && find(reading.flags, "=").is_none() {
+        if behind.len() < letters.len() && reading.flags.find("-#").is_some() && reading.flags.find("=").is_none() {
             let number = letters.strip_suffix(behind).unwrap_or(letters);
             self.given.push(("-#".into(), Some(number.into())));
             return self.cluster(word, behind, reading, next);
         }
-        if letters.len() > 1 && find(reading.flags, "=").is_some() {
+        if letters.len() > 1 && reading.flags.find("=").is_some() {
             return Err(Misfit::Unknown(shown(name)));
         }
         self.cluster(word, letters, reading, next)
@@ -155,9 +157,9 @@ impl<'a> Options<'a> {
         next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
-            let name = format_smolstr!("-{letter}");
+            let name = short(letter);
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            match find(reading.flags, &name) {
+            match reading.flags.find(&name) {
                 None => return Err(Misfit::Unknown(shown(&name))),
                 Some(Takes::Nothing) => self.given.push((name, None)),
                 Some(takes) => {
@@ -215,7 +217,7 @@ impl<'a> Options<'a> {
 }
 
 /// Returns true if `word` consists of listed options with permitted values.
-pub(super) fn knows(list: &str, word: &str) -> bool {
+pub(super) fn knows(list: List<'_>, word: &str) -> bool {
     let (name, attached) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let fits = |takes: Takes<'_>| match (takes, attached) {
         (Takes::Nothing, None) | (Takes::Value("") | Takes::Anything | Takes::Maybe(_), None) => true,
@@ -227,16 +229,16 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
     };
     if name.len() > 2
         && !name.ends_with(':')
-        && let Some(takes) = find(list, name)
+        && let Some(takes) = list.find(name)
     {
         return fits(takes);
     }
     let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
-    if letters.len() > 1 && find(list, "=").is_some() {
+    if letters.len() > 1 && list.find("=").is_some() {
         return false;
     }
     for (at, letter) in letters.char_indices() {
-        match find(list, &format_smolstr!("-{letter}")) {
+        match list.find(&short(letter)) {
             None => return false,
             Some(Takes::Nothing) => {}
             Some(Takes::Anything) => return true,
@@ -256,34 +258,16 @@ pub(crate) fn before_has(before: &[&str], subcommand: &str) -> bool {
 }
 
 /// Returns true if `name` is on a list of plain words that are separated by blanks.
-pub(super) fn is_listed(list: &str, name: &str) -> bool {
-    !name.is_empty() && find(list, name) == Some(Takes::Nothing)
+pub(super) fn is_listed(list: List<'_>, name: &str) -> bool {
+    !name.is_empty() && list.find(name) == Some(Takes::Nothing)
 }
 
-fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
-    let ends_entry = |byte: &u8| byte.is_ascii_whitespace();
-    if name.bytes().any(|byte| ends_entry(&byte)) {
-        return None;
-    }
-    let bytes = list.as_bytes();
-    memmem::find_iter(bytes, name).find_map(|at| {
-        let begins = at.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(ends_entry);
-        let from = at + name.len();
-        match bytes.get(from..).filter(|_| begins)? {
-            [b':', b'-', rest @ ..] if rest.first().is_none_or(ends_entry) => Some(Takes::Anything),
-            [b':', ..] => entry(list, from + 1).map(Takes::Value),
-            [b'?', b':', ..] => entry(list, from + 2).map(Takes::Maybe),
-            [b'?', rest @ ..] if rest.first().is_none_or(ends_entry) => Some(Takes::Maybe("")),
-            rest if rest.first().is_none_or(ends_entry) => Some(Takes::Nothing),
-            _ => None,
-        }
-    })
-}
-
-/// Returns the part of a list entry that starts at `at`.
-fn entry(list: &str, at: usize) -> Option<&str> {
-    let rest = list.get(at..)?;
-    rest.split(|c: char| c.is_ascii_whitespace()).next()
+/// Returns the option of one letter.
+pub(super) fn short(letter: char) -> SmolStr {
+    let mut option = SmolStrBuilder::new();
+    option.push('-');
+    option.push(letter);
+    option.finish()
 }
 
 fn shown(name: &str) -> String {
@@ -295,56 +279,4 @@ fn shown(name: &str) -> String {
 /// a text for an option.
 fn is_dashed(value: &str) -> bool {
     value.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
-}
-
-#[cfg(test)]
-#[cfg(feature = "property-tests")]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Finds an entry by a comparison with every entry.
-    fn slowly<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
-        list.split_ascii_whitespace().find_map(|entry| {
-            let rest = entry.strip_prefix(name)?;
-            match rest.as_bytes() {
-                [] => Some(Takes::Nothing),
-                [b':', b'-'] => Some(Takes::Anything),
-                [b':', ..] => rest.get(1..).map(Takes::Value),
-                [b'?', b':', ..] => rest.get(2..).map(Takes::Maybe),
-                [b'?'] => Some(Takes::Maybe("")),
-                _ => None,
-            }
-        })
-    }
-
-    #[test]
-    fn an_option_is_no_other_that_it_is_a_part_of() {
-        let list = "-a -n: --sort?:name|size --sorted --color? -# =";
-        assert_eq!(find(list, "--sort"), Some(Takes::Maybe("name|size")));
-        assert_eq!(find(list, "--sorted"), Some(Takes::Nothing));
-        assert_eq!(find(list, "--color"), Some(Takes::Maybe("")));
-        assert_eq!(find(list, "-n"), Some(Takes::Value("")));
-        assert_eq!(find(list, "="), Some(Takes::Nothing));
-        for none in ["-s", "--colo", "-", "--", "-a -n", "sort", "-c"] {
-            assert_eq!(find(list, none), None, "{none}");
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
-
-        #[test]
-        fn an_entry_is_found_as_if_they_were_looked_at_one_by_one(
-            list in "[-a?:=| \t]{0,40}", name in "[-a?:= ]{1,4}"
-        ) {
-            prop_assert_eq!(find(&list, &name), slowly(&list, &name));
-        }
-
-        #[test]
-        fn one_that_is_on_a_list_is_found(list in "(-[ab]{1,2}(\\?|:|\\?:a)? ){1,8}", name in "-[ab]{1,2}") {
-            prop_assert_eq!(find(&list, &name), slowly(&list, &name));
-        }
-    }
 }

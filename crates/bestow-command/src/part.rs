@@ -43,20 +43,11 @@ pub struct Part {
 pub(crate) const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
-    pub(crate) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
+    pub(crate) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span, dirs: Vec<StartDir>) -> Self {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part {
-            tier,
-            command,
-            rule: rule.into(),
-            span,
-            runs: None,
-            starts: Vec::new(),
-            dirs: vec![StartDir::Own],
-            obeys: Vec::new(),
-        }
+        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new(), dirs, obeys: Vec::new() }
     }
 }
 

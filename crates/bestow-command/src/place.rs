@@ -1,7 +1,5 @@
 //! The directories in which a part of a line may run.
 
-use std::rc::Rc;
-
 /// The limit of directories in which a line may run at one point.
 const MAX_PLACES: usize = 4;
 
@@ -17,44 +15,42 @@ pub(crate) enum Place {
     Somewhere,
 }
 
-/// The directories in which a line may run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Places(Rc<Vec<Place>>);
-
-impl Default for Places {
-    fn default() -> Self {
-        Places(Rc::new(vec![Place::Start]))
-    }
+/// The directories in which a line may run. There is at least one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    first: Place,
+    others: Vec<Place>,
 }
 
 impl Places {
     /// Creates the directories of a line that may run anywhere.
     pub(crate) fn somewhere() -> Self {
-        Places(Rc::new(vec![Place::Somewhere]))
+        Places { first: Place::Somewhere, others: Vec::new() }
     }
 
     /// Changes every directory.
     pub(crate) fn change(&mut self, change: impl Fn(&Place) -> Place) {
-        let places = Rc::make_mut(&mut self.0);
-        places.iter_mut().for_each(|place| *place = change(place));
+        let mut places: Vec<Place> = self.iter().map(change).collect();
         places.dedup();
+        self.others = places.split_off(places.len().min(1));
+        self.first = places.pop().unwrap_or_default();
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Place> {
-        self.0.iter()
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn contains(&self, place: &Place) -> bool {
+        self.first == *place || self.others.contains(place)
     }
 
     /// Adds the directories of another way through the line.
     pub(crate) fn join(&mut self, other: &Places) {
-        if Rc::ptr_eq(&self.0, &other.0) {
-            return;
-        }
-        let places = Rc::make_mut(&mut self.0);
         for place in other.iter() {
-            if places.len() < MAX_PLACES && !places.contains(place) {
-                places.push(place.clone());
-            } else if !places.contains(place) && !places.contains(&Place::Somewhere) {
-                places.push(Place::Somewhere);
+            if 1 + self.others.len() < MAX_PLACES && !self.contains(place) {
+                self.others.push(place.clone());
+            } else if !self.contains(place) && !self.contains(&Place::Somewhere) {
+                self.others.push(Place::Somewhere);
             }
         }
     }

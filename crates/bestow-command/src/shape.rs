@@ -1,7 +1,10 @@
 //! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
 //! A shape may also cover lines in which all other parts only read.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt::{self, Write as _},
+    str::FromStr,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +157,18 @@ impl Shape {
         }
         let shape = Shape { program: program.clone(), words: roles(name, rest), beside: false, directory: None };
         // A shape that cannot be displayed in full is not offered.
-        (shape.to_string().len() <= MAX_SHOWN_BYTES).then_some(shape)
+        let mut room = Room(MAX_SHOWN_BYTES);
+        write!(room, "{shape}").is_ok().then_some(shape)
+    }
+}
+
+/// The number of bytes that can still be displayed.
+struct Room(usize);
+
+impl fmt::Write for Room {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.checked_sub(text.len()).ok_or(fmt::Error)?;
+        Ok(())
     }
 }
 

@@ -52,16 +52,17 @@ fn as_addition(row: &programs::Reads) -> Option<crate::SafeAddition> {
     let words = |list: &str| list.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let special = row.code.is_some() || row.inert || row.stop_at_operand || row.lenient || row.only_at_start;
     let plain = matches!(row.words, AllWords::Listed) && row.reach == Reach::Here && row.globals.is_empty();
-    let dashed = row.subcommands.split(['|', ' ']).any(|word| word.starts_with('-'));
-    if special || dashed || !plain || row.flags.split(' ').any(|flag| !flag.is_empty() && !flag.starts_with('-')) {
+    let dashed = row.subcommands.iter().flat_map(|words| words.split(' ')).any(|word| word.starts_with('-'));
+    if special || dashed || !plain || row.flags.text().split(' ').any(|flag| !flag.is_empty() && !flag.starts_with('-'))
+    {
         return None;
     }
     let mut addition = crate::SafeAddition {
         program: "mytool".into(),
         matches: vec!["mytool".into()],
         not_matches: vec!["mytool".into()],
-        subcommands: row.subcommands.split('|').filter(|words| !words.is_empty()).map(str::to_owned).collect(),
-        flags: words(row.flags),
+        subcommands: row.subcommands.iter().filter(|words| !words.is_empty()).map(str::to_owned).collect(),
+        flags: words(row.flags.text()),
         operands: match row.operands {
             Operands::Any => true,
             Operands::None => false,
@@ -469,7 +470,8 @@ fn every_use_that_a_safe_row_knows_to_ask_the_network_needs_the_network() {
         programs::all().flat_map(|program| program.reads).map(|row| (row.place, *row)).collect();
     for (row, example) in rows.values().flat_map(|row| row.matches.iter().map(move |one| (row, one))) {
         let words: Vec<Word> = example.split(' ').map(|word| Word::literal(word, Span::default())).collect();
-        let asks = row.is_online(words.get(1..).unwrap_or_default());
+        let rest = words.get(1..).unwrap_or_default();
+        let asks = row.is_online(rest, &crate::destroy::Words::new(rest));
         let counted = if asks { &mut asking } else { &mut staying };
         *counted += 1;
         if reached(example) != (asks, false) {

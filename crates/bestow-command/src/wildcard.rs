@@ -45,7 +45,7 @@ fn is_option(word: &str) -> bool {
 fn is_harmless(name: &str, before: &[&str], word: &str) -> bool {
     let option = word.split('=').next().unwrap_or_default();
     let leads_away = DIRECTORIES.contains(&option) || (!option.starts_with("--") && option.contains('C'));
-    let follows = |form: &&Plain| form.subcommands.split('|').any(|subcommand| options::before_has(before, subcommand));
+    let follows = |form: &&Plain| form.subcommands.iter().any(|subcommand| options::before_has(before, subcommand));
     let plain = programs::find(name).map(|program| program.plain).unwrap_or_default().iter();
     let mut flags = plain.filter(follows).map(|form| form.flags).chain(safe::harmless_flags(name, before));
     !leads_away && flags.any(|flags| options::knows(flags, word))

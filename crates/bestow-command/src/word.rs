@@ -88,7 +88,8 @@ pub(crate) fn is_sign(c: char) -> bool {
 
 /// Returns true for text of the command line that is the same as the text of a word.
 pub(crate) fn is_literal(text: &str) -> bool {
-    !text.contains(is_sign)
+    // Every sign is one byte long.
+    !text.bytes().any(|byte| is_sign(byte.into()))
 }
 
 /// Returns text of the command line as text of a word. A character of the private alphabet is replaced.
@@ -108,13 +109,13 @@ pub(crate) trait Gaps {
 
     /// Returns true if a part of the text is not written out.
     fn has_gap(&self) -> bool {
-        self.gapped().contains(is_gap)
+        // Every sign is one byte long.
+        self.gapped().bytes().any(|byte| is_gap(byte.into()))
     }
 
     /// Returns true if a part of the text is unknown.
     fn has_unknown(&self) -> bool {
-        // Both signs are one byte long.
-        memchr::memchr2(b'\0', b'\x02', self.gapped().as_bytes()).is_some()
+        self.gapped().bytes().any(|byte| is_unknown(byte.into()))
     }
 
     /// Returns true if a part of the text may be empty.
@@ -287,6 +288,11 @@ impl Word {
         Word { text, span, known, ..Word::default() }
     }
 
+    /// Creates a word of a text that has no gap.
+    pub(crate) fn written(text: impl Into<SmolStr>, span: Span) -> Self {
+        Word { text: text.into(), span, ..Word::default() }
+    }
+
     /// Creates a word of which nothing is known, not even how many words it becomes.
     pub(crate) fn anything(span: Span) -> Self {
         Word { open: true, ..Word::unknown(span) }
@@ -321,7 +327,8 @@ impl Word {
     pub(crate) fn filled(&self, mark: &str, word: &Word) -> Self {
         let known = if word.is_of_environment() { word.known } else { Known::Partly };
         let secret = self.secret || word.secret;
-        Word { known, secret, meaning: Meaning::Anything, ..self.with_text(self.text.replace(mark, &word.text)) }
+        let text = if self.text == mark { word.text.clone() } else { self.text.replace(mark, &word.text).into() };
+        Word { known, secret, meaning: Meaning::Anything, ..self.with_text(text) }
     }
 
     /// Returns this word at another place.

@@ -4,7 +4,7 @@
 
 #[path = "../build/check.rs"]
 mod check;
-#[path = "../src/programs/hash.rs"]
+#[path = "../src/hash.rs"]
 mod hash;
 #[path = "../build/read.rs"]
 mod read;

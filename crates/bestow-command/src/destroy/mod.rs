@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use crate::{
     place::Place,
     programs::{self, Destroys},
-    values::base_name,
+    values::{base_name, behind_last},
     word::Word,
 };
-pub(crate) use words::{Words, occurs};
+pub(crate) use words::Words;
 
 impl Destroys {
     fn fits(&self, words: &Words<'_>, place: &Place) -> bool {
@@ -22,7 +22,7 @@ impl Destroys {
             return self.when.iter().all(|when| words.satisfy(*when, place, 0));
         }
         words.may_name(self.subcommands)
-            && self.subcommands.split('|').any(|subcommand| {
+            && self.subcommands.iter().any(|subcommand| {
                 let end = words.after_subcommand(subcommand);
                 end.is_some_and(|end| self.when.iter().all(|when| words.satisfy(*when, place, end)))
             })
@@ -52,7 +52,7 @@ pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
 /// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.
 fn program_name(text: &str) -> Cow<'_, str> {
     let name = base_name(text);
-    let name = name.rsplit('\\').next().unwrap_or(name);
+    let name = behind_last(name, b'\\');
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let is_listed = |name: &str| programs::find(name).is_some_and(|program| !program.destroys.is_empty());
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) || is_listed(name) {

@@ -1,10 +1,8 @@
 //! The words of a command as a rule sees them, without knowledge of the options that take a value.
 
-use memchr::memmem;
-
 use crate::{
     place::Place,
-    programs::{When, has_form},
+    programs::{Firsts, Subcommands, When, has_form},
     word::Word,
 };
 
@@ -13,12 +11,33 @@ pub(crate) struct Words<'a> {
     words: &'a [Word],
     /// The index of the `--` that ends the options.
     end_of_options: usize,
+    /// The words where a subcommand may begin.
+    firsts: Firsts,
 }
 
 impl<'a> Words<'a> {
     pub(crate) fn new(words: &'a [Word]) -> Self {
         let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
-        Words { words, end_of_options }
+        let mut words = Words { words, end_of_options, firsts: Firsts::default() };
+        let firsts = words.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes()));
+        words.firsts = firsts.fold(words.firsts, Firsts::or);
+        words
+    }
+
+    /// Returns the words where a subcommand may begin, with their indices: the first word, or a word behind options and
+    /// one word that may be the value of such an option.
+    fn beginnings(&self) -> impl Iterator<Item = (usize, &'a Word)> {
+        let (mut after_option, mut was_last) = (false, false);
+        let beginning = move |(index, word): (usize, &'a Word)| {
+            if was_last {
+                return None;
+            }
+            let is_option = self.is_option(index, word);
+            was_last = !is_option && !after_option;
+            after_option = is_option && !word.text().contains('=');
+            Some((!is_option).then_some((index, word)))
+        };
+        self.words.iter().enumerate().map_while(beginning).flatten()
     }
 
     fn is_option(&self, index: usize, word: &Word) -> bool {
@@ -37,67 +56,26 @@ impl<'a> Words<'a> {
             .filter(|text| *text != "--")
     }
 
-    /// Returns the index after the words of a subcommand. The subcommand must be the first word, or it must follow
-    /// options and one word that may be the value of such an option.
+    /// Returns the index after the words of a subcommand.
     pub(crate) fn after_subcommand(&self, subcommand: &str) -> Option<usize> {
-        let mut after_option = false;
-        for (index, word) in self.words.iter().enumerate() {
-            if self.is_option(index, word) {
-                after_option = !word.text().contains('=');
-                continue;
-            }
-            if let Some(end) = self.subcommand_at(index, subcommand) {
-                return Some(end);
-            }
-            if !after_option {
-                return None;
-            }
-            after_option = false;
-        }
-        None
+        self.beginnings().find_map(|(index, _)| self.subcommand_at(index, subcommand))
     }
 
-    /// Returns true if one of these subcommands, separated by `|`, is at a position where a subcommand may be.
-    pub(crate) fn has_subcommand(&self, list: &str) -> bool {
-        self.may_name(list) && list.split('|').any(|subcommand| self.after_subcommand(subcommand).is_some())
+    /// Returns true if one of these subcommands is at a position where a subcommand may be.
+    pub(crate) fn has_subcommand(&self, subcommands: Subcommands) -> bool {
+        self.may_name(subcommands) && subcommands.iter().any(|subcommand| self.after_subcommand(subcommand).is_some())
     }
 
-    /// Returns true if a word at a possible subcommand position occurs in the list. Most lists fail this cheap test.
-    pub(super) fn may_name(&self, list: &str) -> bool {
-        let mut after_option = false;
-        for (index, word) in self.words.iter().enumerate() {
-            if self.is_option(index, word) {
-                after_option = !word.text().contains('=');
-                continue;
-            }
-            if occurs(word.text(), list) {
-                return true;
-            }
-            if !std::mem::take(&mut after_option) {
-                return false;
-            }
-        }
-        false
+    /// Returns false if no word at a position of a subcommand begins one of these. Most rows fail this cheap test.
+    pub(crate) fn may_name(&self, subcommands: Subcommands) -> bool {
+        subcommands.may_begin_with(self.firsts) && self.beginnings().any(|(_, word)| subcommands.mention(word.text()))
     }
 
-    /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands, separated by
-    /// `|`. The prefix must have at least two letters.
-    pub(crate) fn begins_subcommand(&self, list: &str) -> bool {
-        let names = || list.split('|').filter(|name| !name.contains(' '));
-        let mut after_option = false;
-        for (index, word) in self.words.iter().enumerate() {
-            if self.is_option(index, word) {
-                after_option = !word.text().contains('=');
-                continue;
-            }
-            if word.text().len() >= 2 && names().any(|name| name.starts_with(word.text())) {
-                return true;
-            }
-            if !std::mem::take(&mut after_option) {
-                return false;
-            }
-        }
-        false
+    /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands. The prefix must
+    /// have at least two letters.
+    pub(crate) fn begins_subcommand(&self, subcommands: Subcommands) -> bool {
+        let mut texts = self.beginnings().map(|(_, word)| word.text()).filter(|text| text.len() >= 2);
+        texts.any(|text| subcommands.iter().any(|name| !name.contains(' ') && name.starts_with(text)))
     }
 
     fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {
@@ -136,11 +114,6 @@ impl<'a> Words<'a> {
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text() == text),
         }
     }
-}
-
-/// Returns true if `list` may contain `word`: the word is a substring of the list, or the list contains a pattern.
-pub(crate) fn occurs(word: &str, list: &str) -> bool {
-    memmem::find(list.as_bytes(), word.as_bytes()).is_some() || list.contains('*')
 }
 
 /// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least

@@ -5,17 +5,19 @@
 //! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
 //! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
 
+use std::cell::OnceCell;
+
 use crate::{
     budget::MAX_DEPTH,
     destroy,
     evaluator::{Evaluation, embedded::runs_its_words, inline_code, known},
     interpreter::{Evaluator, Interpreter},
-    invocation::{Input, Invocation, Outcome},
+    invocation::{Input, Invocation, Outcome, said_of},
     obeys,
     rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    values::{Access, Obeys, base_name},
+    values::{Access, Obeys, Spoken, base_name},
     verdict::Verdict,
     word::Word,
 };
@@ -44,13 +46,14 @@ impl<'r> Programs<'r> {
 impl Evaluator for Programs<'_> {
     fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
         let outside = std::mem::take(&mut shell.obeyed);
+        let runs = Spoken::of(said_of(invocation.words));
         let (verdict, starts) = shell.recording(|shell| {
             let mut evaluation = self.on(shell);
             evaluation.record_declared(invocation.words);
-            evaluation.evaluate(invocation.words, invocation.input)
+            evaluation.evaluate_spoken(invocation.words, invocation.input, Some(runs.clone()))
         });
         let obeys = std::mem::replace(&mut shell.obeyed, outside);
-        Outcome { verdict, starts, obeys }
+        Outcome { verdict, runs, starts, obeys }
     }
 
     fn record_variable(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
@@ -85,6 +88,11 @@ impl Evaluator for Programs<'_> {
 impl Evaluation<'_, '_> {
     /// Evaluates an argument vector with its standard input.
     pub(super) fn evaluate(&mut self, args: &[Word], input: &Input) -> Verdict {
+        self.evaluate_spoken(args, input, None)
+    }
+
+    /// Evaluates an argument vector. `spoken` is what is known about its words, if that was found out before.
+    fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Option<Spoken>) -> Verdict {
         if !self.shell.can_evaluate(args.len()) {
             self.record_anything();
             let found = self.destroys(args);
@@ -93,12 +101,16 @@ impl Evaluation<'_, '_> {
         if wraps_too_often(args) {
             return self.search_wrapped(args);
         }
-        self.record_invocation(args);
-        self.name_uses(args);
+        match spoken {
+            Some(spoken) => self.shell.invocations.push(spoken),
+            None => self.record_invocation(args),
+        }
+        let proof = OnceCell::new();
+        self.name_uses(args, &proof);
         self.record_wrapper(args, input);
         let outer = self.shell.is_fed;
         self.shell.is_fed |= !input.is_silent();
-        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input)).unwrap_or_else(|| {
+        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input, proof)).unwrap_or_else(|| {
             self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
         });
@@ -129,13 +141,15 @@ impl Evaluation<'_, '_> {
         }
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
-        let verdict =
-            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given)));
+        let verdict = self.discard_parts(|evaluation| {
+            evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given, OnceCell::new()))
+        });
         self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    fn evaluate_here(&mut self, args: &[Word], input: &Input) -> Verdict {
+    /// Evaluates a command here. `proof` is that of its words, if it was searched for.
+    fn evaluate_here(&mut self, args: &[Word], input: &Input, proof: OnceCell<Proof>) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
         let found = self.destroys(args);
         if let Some(rule) = found {
@@ -143,7 +157,7 @@ impl Evaluation<'_, '_> {
             return Verdict::destructive(rule);
         }
         let name = base_name(program.text());
-        let proven = self.prove(name, args, input).or_stricter(self.raised(args));
+        let proven = self.prove(name, args, input, proof).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
@@ -152,7 +166,7 @@ impl Evaluation<'_, '_> {
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
+    fn prove(&mut self, name: &str, args: &[Word], input: &Input, proof: OnceCell<Proof>) -> Verdict {
         if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
             return self.distrust_name(args, verdict);
         }
@@ -166,7 +180,8 @@ impl Evaluation<'_, '_> {
         if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
-        let verdict = match safe::prove(args, self.rules, &self.shell.scope.places) {
+        self.proven(args, &proof);
+        let verdict = match proof.into_inner().unwrap_or(Proof::Unknown) {
             Proof::Reads(rule) => self.obeying(args, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {

@@ -125,7 +125,8 @@ pub(super) fn gives_code(name: &str, word: &str) -> bool {
 
 /// Removes the minor version of a program name: `python3.12` becomes `python3`.
 pub(super) fn plain_name(name: &str) -> &str {
-    match name.split_once('.') {
+    let parts = name.bytes().position(|byte| byte == b'.').and_then(|dot| name.split_at_checked(dot));
+    match parts {
         Some((plain, version)) if version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => plain,
         _ => name,
     }

@@ -7,7 +7,7 @@ use foldhash::HashSet;
 use crate::{
     evaluator::{Evaluation, inline_code, shell},
     invocation::Input,
-    options::{Options, Reading},
+    options::{List, Options, Reading},
     word::{Gaps, Word},
 };
 
@@ -260,7 +260,7 @@ fn reads_its_program(name: &str, rest: &[Word]) -> bool {
         flags.unwrap_or_default(),
         inline_code::options_with_code(name).map(valued).unwrap_or_default()
     );
-    let reading = Reading { flags: &flags, stop_at_operand: true, inert: true };
+    let reading = Reading { flags: List::of(&flags), stop_at_operand: true, inert: true };
     let Ok(options) = Options::read(rest, reading) else {
         return !rest.iter().any(|arg| inline_code::gives_code(name, arg.text()));
     };

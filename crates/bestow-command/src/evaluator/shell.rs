@@ -8,7 +8,7 @@ use crate::{
     evaluator::{Evaluation, inline_code, runners::without_host, sql_client, wrappers},
     interpreter::{Dialect, Positional, Value},
     invocation::Input,
-    options::{Options, Reading},
+    options::{List, Options, Reading, list},
     place::Place,
     values::base_name,
     verdict::Verdict,
@@ -114,8 +114,8 @@ const MAX_TEMPLATE: usize = 1 << 16;
 /// Words that only ask one of these programs for a list or its version.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 
-const SHELL_FLAGS: &str =
-    "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
+const SHELL_FLAGS: List<'static> =
+    list!("-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T");
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
@@ -255,7 +255,8 @@ impl Evaluation<'_, '_> {
     }
 
     fn watch(&mut self, rest: &[Word]) -> Option<Verdict> {
-        let flags = "-n: -d? -t -b -e -g -c -x --interval: --differences? --no-title --color --errexit --chgexit -p -w";
+        let flags =
+            list!("-n: -d? -t -b -e -g -c -x --interval: --differences? --no-title --color --errexit --chgexit -p -w");
         let Ok(options) = Options::read(rest, Reading { flags, stop_at_operand: true, inert: true }) else {
             return Some(
                 Verdict::dangerous("`watch` with options that are not on the list")

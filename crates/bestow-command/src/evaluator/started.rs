@@ -70,9 +70,14 @@ impl Evaluation<'_, '_> {
 
 /// Returns the command after the own words of the program.
 fn within<'a>(name: &str, rest: &'a [Word]) -> Option<&'a [Word]> {
-    uses(name).iter().find_map(|running| {
-        let words = Words::new(rest);
-        let ends = running.subcommands.split('|').map(|subcommand| match subcommand {
+    let uses = uses(name);
+    if uses.is_empty() {
+        return None;
+    }
+    let words = Words::new(rest);
+    let may_start = |running: &&Starts| running.subcommands.is_empty() || words.may_name(running.subcommands);
+    uses.iter().filter(may_start).find_map(|running| {
+        let ends = running.subcommands.iter().map(|subcommand| match subcommand {
             "" => Some(0),
             subcommand => words.after_subcommand(subcommand),
         });

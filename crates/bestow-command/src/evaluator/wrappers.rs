@@ -5,8 +5,8 @@ use crate::{
     invocation::Input,
     lang::find,
     obeys,
-    options::{Options, Reading},
-    programs::{self, Wraps},
+    options::{List, Options, Reading, list},
+    programs::{self, Program, Wraps},
     span::Span,
     tier::Tier,
     values::base_name,
@@ -50,17 +50,20 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 }
 
 fn wrapper_named(name: &str) -> Option<Wraps> {
-    programs::find(name)?.wraps
+    programs::known(name).wraps
 }
 
-const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
-const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
-    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
+const ENV_FLAGS: List<'static> =
+    list!("-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug");
+const XARGS_FLAGS: List<'static> = list!(
+    "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
+    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:"
+);
 
 /// Returns true if `name` runs another program with its words, so that the words are evaluated as an invocation of that
 /// program.
-pub(crate) fn wraps(name: &str) -> bool {
-    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
+pub(crate) fn wraps(name: &str, known: &Program) -> bool {
+    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || known.wraps.is_some()
 }
 
 impl Evaluation<'_, '_> {
@@ -282,12 +285,13 @@ fn filled(inner: &[Word], words: &[Word], mark: Option<&str>, most: usize) -> Ve
     let room = (most / marks.max(1)).max(1);
     let short = |word: &&Word| word.text().len() * marks <= MAX_FILLED_BYTES;
     let few: Vec<Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
-    let words = few.as_slice();
-    let fill = |arg: &Word| -> Vec<Word> {
-        if !arg.text().contains(mark) {
-            return vec![arg.clone()];
+    let mut line = Vec::with_capacity(inner.len() + marks * few.len());
+    for arg in inner {
+        if arg.text().contains(mark) {
+            line.extend(few.iter().map(|word| arg.filled(mark, word)));
+        } else {
+            line.push(arg.clone());
         }
-        words.iter().map(|word| arg.filled(mark, word)).collect()
-    };
-    inner.iter().flat_map(fill).collect()
+    }
+    line
 }

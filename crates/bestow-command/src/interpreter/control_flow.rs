@@ -2,7 +2,7 @@
 //! every way are kept.
 
 use crate::{
-    interpreter::{Interpreter, Scope, id_output, output::Output, redirections},
+    interpreter::{Interpreter, Scope, id_output, output::Output, redirections, round::Round},
     invocation::Input,
     syntax::tree::{Command, Form, Joint, Piece, Pipeline, RawWord, Script, Statement},
     word::IDENTIFIERS,
@@ -132,11 +132,17 @@ impl Interpreter<'_> {
         let mut input = Input::Terminal;
         let mut last = None;
         let mut names = false;
-        for command in &pipeline.commands {
+        let mut commands = pipeline.commands.iter().peekable();
+        while let Some(command) = commands.next() {
+            let is_last = commands.peek().is_none();
             self.scope = before.clone();
-            last = self.leaving(|shell| shell.command(command, input));
+            let output = self.heard(!is_last, |shell| shell.leaving(|shell| shell.command(command, input)));
+            if is_last {
+                last = output;
+                break;
+            }
             names = id_output::are_printed(command, names, |name| self.scope.function(name).is_some());
-            input = match last.clone() {
+            input = match output {
                 _ if names => Input::Text(IDENTIFIERS.into()),
                 Some(output) => Input::Text(output.at_least()),
                 None => Input::Unknown,
@@ -185,19 +191,30 @@ impl Interpreter<'_> {
         printed
     }
 
-    /// Follows the body of a loop until another round would not change the known state.
-    pub(super) fn repeat(&mut self, mut round: impl FnMut(&mut Self) -> Option<Output>) -> Option<Output> {
+    /// Follows the body of a loop until another round would not change the known state. `enter` sets the variable of
+    /// the loop.
+    pub(super) fn repeat(
+        &mut self,
+        enter: impl Fn(&mut Self),
+        body: impl Fn(&mut Self) -> Option<Output>,
+    ) -> Option<Output> {
         let outer = self.left.take();
         let entry = self.scope.clone();
         let first_part = self.parts.len();
         let mut printed = None;
+        let mut first = None;
         for count in 0..=MAX_ROUNDS {
             let start = self.scope.clone();
             let new_parts = self.parts.len();
-            let output = round(self);
+            enter(self);
             if count == 0 {
-                printed = output;
+                let round = Round::begin(self);
+                printed = body(self);
+                first = round.end(self);
             } else {
+                if !first.as_ref().is_some_and(|first| first.repeat(self)) {
+                    body(self);
+                }
                 self.drop_repeated(first_part, new_parts);
             }
             self.join_left();

@@ -11,6 +11,7 @@ use crate::{
     word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal},
 };
 use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
+use std::borrow::Cow;
 
 /// The limit of alternatives that one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
@@ -22,8 +23,59 @@ const MAX_WORD: usize = 32 * 1024;
 /// The cost of a word in addition to its text, in bytes.
 const COST_OF_A_WORD: usize = 64;
 
-/// The alternatives for one word, each a list of words.
-type Slot = Vec<Vec<Word>>;
+/// What one word may become.
+enum Slot {
+    /// This word.
+    Word(Word),
+    /// One of these lists of words.
+    OneOf(Vec<Vec<Word>>),
+}
+
+impl Slot {
+    /// Returns the number of alternatives.
+    fn count(&self) -> usize {
+        match self {
+            Slot::Word(_) => 1,
+            Slot::OneOf(alternatives) => alternatives.len().max(1),
+        }
+    }
+
+    /// Returns the words of all alternatives.
+    fn into_words(self) -> impl Iterator<Item = Word> {
+        let (word, alternatives) = match self {
+            Slot::Word(word) => (Some(word), Vec::new()),
+            Slot::OneOf(alternatives) => (None, alternatives),
+        };
+        word.into_iter().chain(alternatives.into_iter().flatten())
+    }
+
+    /// Appends each alternative to each of the command lines.
+    fn extend(self, ways: &mut Vec<Vec<Word>>) {
+        match self {
+            Slot::Word(word) => ways.iter_mut().for_each(|way| way.push(word.clone())),
+            Slot::OneOf(alternatives) => match alternatives.as_slice() {
+                [] => {}
+                [only] => ways.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
+                several => {
+                    let with = |way: &Vec<Word>, words: &Vec<Word>| way.iter().chain(words).cloned().collect();
+                    *ways = ways.iter().flat_map(|way| several.iter().map(|words| with(way, words))).collect();
+                }
+            },
+        }
+    }
+
+    /// Keeps only the first and the last alternative if all of them are numbers, because any number has the same
+    /// effect.
+    fn keep_ends_of_numbers(&mut self) {
+        let is_number = |words: &Vec<Word>| matches!(words.as_slice(), [word] if word.text().bytes().all(|byte| byte.is_ascii_digit()));
+        if let Slot::OneOf(alternatives) = self
+            && alternatives.len() > 2
+            && alternatives.iter().all(is_number)
+        {
+            alternatives.drain(1..alternatives.len() - 1);
+        }
+    }
+}
 
 /// The words that one word may become, while its pieces are read.
 #[derive(Clone, Debug, Default)]
@@ -120,22 +172,35 @@ impl Draft {
     }
 }
 
+/// Returns the text of a piece that stands for itself.
+fn written(piece: &Piece) -> Option<&str> {
+    let text = match piece {
+        Piece::Bare(text) if text.contains('{') => return None,
+        Piece::Bare(text) | Piece::Quoted(text) => text,
+        Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => return None,
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => return None,
+    };
+    is_literal(text).then_some(text)
+}
+
 /// Returns the argument of a word without expansions, which is the most common case.
 fn plain(word: &RawWord) -> Option<Word> {
+    if let [piece] = word.pieces.as_slice()
+        && let Some(text) = written(piece)
+    {
+        return Some(Word::written(text, word.span));
+    }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
     for piece in &word.pieces {
         match piece {
-            Piece::Bare(text) if text.contains('{') || !is_literal(text) => return None,
-            Piece::Quoted(text) if !is_literal(text) => return None,
             Piece::Element => text.push_str(&SmolStr::from(Fragment::Element)),
-            Piece::Bare(piece) | Piece::Quoted(piece) => text.push_str(piece),
             Piece::Glob(c) => {
                 text.push(*c);
                 glob = true;
             }
-            Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => return None,
-            Piece::Process(_) | Piece::Arithmetic(_) => return None,
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Tilde(_) | Piece::Parameter(_) => text.push_str(written(piece)?),
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => return None,
         }
     }
     let text = text.finish();
@@ -146,7 +211,7 @@ fn plain(word: &RawWord) -> Option<Word> {
 impl Interpreter<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
-        self.slots(words).into_iter().flatten().flatten().collect()
+        self.slots(words).into_iter().flat_map(Slot::into_words).collect()
     }
 
     /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
@@ -154,46 +219,39 @@ impl Interpreter<'_> {
         if let Some(only) = words.iter().map(plain).collect() {
             return vec![only];
         }
-        let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.len().max(1)));
+        let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.count()));
         let mut slots = self.slots(words);
         if count(&slots) > MAX_WAYS {
-            slots.iter_mut().for_each(only_ends_of_numbers);
+            slots.iter_mut().for_each(Slot::keep_ends_of_numbers);
         }
         if count(&slots) > MAX_WAYS {
             self.mark_unknown("more ways to read it than are followed");
-            return vec![slots.into_iter().flatten().flatten().collect()];
+            return vec![slots.into_iter().flat_map(Slot::into_words).collect()];
         }
-        let mut ways: Vec<Vec<Word>> = vec![Vec::new()];
-        for mut slot in slots.into_iter().filter(|slot| !slot.is_empty()) {
-            match (ways.as_mut_slice(), slot.as_mut_slice()) {
-                ([way], [only]) => way.append(only),
-                (several, [only]) => several.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
-                (several, alternatives) => {
-                    let with = |way: &Vec<Word>, words: &Vec<Word>| way.iter().chain(words).cloned().collect();
-                    ways = several.iter().flat_map(|way| alternatives.iter().map(|words| with(way, words))).collect();
-                }
-            }
-        }
+        let mut ways = vec![Vec::with_capacity(slots.len())];
+        slots.into_iter().for_each(|slot| slot.extend(&mut ways));
         ways
     }
 
     fn slots(&mut self, words: &[RawWord]) -> Vec<Slot> {
-        words.iter().flat_map(|word| self.expand(word)).collect()
+        let mut slots = Vec::with_capacity(words.len());
+        words.iter().for_each(|word| self.expand(word, &mut slots));
+        slots
     }
 
-    /// Returns the slots that one word fills. A word with braces may fill several.
-    fn expand(&mut self, word: &RawWord) -> Vec<Slot> {
+    /// Adds the slots that one word fills. A word with braces may fill several.
+    fn expand(&mut self, word: &RawWord, slots: &mut Vec<Slot>) {
         if let Some(arg) = plain(word) {
-            return vec![vec![vec![arg]]];
+            return slots.push(Slot::Word(arg));
         }
         let Some(expansion) = brace::expand(&word.pieces) else {
-            return vec![self.expand_pieces(&word.pieces, word, true)];
+            return slots.push(Slot::OneOf(self.expand_pieces(&word.pieces, word, true)));
         };
         if !expansion.complete {
             self.uses.lose();
             self.mark_unknown("more braces than are followed");
         }
-        expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()
+        slots.extend(expansion.words.iter().map(|pieces| Slot::OneOf(self.expand_pieces(pieces, word, true))));
     }
 
     /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
@@ -202,7 +260,7 @@ impl Interpreter<'_> {
         self.expand_pieces(&word.pieces, word, false).into_iter().flatten().collect()
     }
 
-    fn expand_pieces(&mut self, pieces: &[Piece], word: &RawWord, splits: bool) -> Slot {
+    fn expand_pieces(&mut self, pieces: &[Piece], word: &RawWord, splits: bool) -> Vec<Vec<Word>> {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
             if !self.budget.expands() {
@@ -261,12 +319,15 @@ impl Interpreter<'_> {
     }
 
     /// Returns the characters that end a word outside quotes.
-    fn separators(&self) -> Vec<char> {
-        let mut separators = vec![' ', '\t', '\n'];
-        if let Some(value) = self.scope.assigned("IFS") {
-            separators.extend(value.texts.iter().flat_map(|text| text.chars()).take(16));
+    fn separators(&self) -> Cow<'static, [char]> {
+        const BLANKS: &[char] = &[' ', '\t', '\n'];
+        match self.scope.assigned("IFS") {
+            None => BLANKS.into(),
+            Some(value) => {
+                let others = value.texts.iter().flat_map(|text| text.chars()).take(16);
+                BLANKS.iter().copied().chain(others).collect()
+            }
         }
-        separators
     }
 
     fn expand_piece(&mut self, piece: &Piece, drafts: &mut Vec<Draft>, splits: bool) {
@@ -525,15 +586,6 @@ fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
     let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
     let absolute = matches!(parameter.name.as_str(), "PATH" | "HOME" | "PWD" | "SHELL" | "OLDPWD");
     (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
-}
-
-/// Keeps only the first and the last alternative if all of them are numbers, because any number has the same effect.
-fn only_ends_of_numbers(slot: &mut Slot) {
-    let number =
-        |words: &Vec<Word>| matches!(words.as_slice(), [word] if word.text().bytes().all(|byte| byte.is_ascii_digit()));
-    if slot.len() > 2 && slot.iter().all(number) {
-        slot.drain(1..slot.len() - 1);
-    }
 }
 
 /// Appends every value to a copy of every draft.

@@ -29,6 +29,12 @@ fn substituted(word: &Word) -> Option<&str> {
     word.content().filter(|_| word.text().contains("/dev/fd/63"))
 }
 
+/// Returns the files into which a command writes its output besides, and its options.
+pub(super) fn teed(args: &[Word]) -> Option<&[Word]> {
+    let (program, files) = args.split_first()?;
+    (program.text() == "tee").then_some(files)
+}
+
 impl Interpreter<'_> {
     /// Records the text that a redirection writes.
     pub(super) fn remember_redirected(&mut self, output: Option<&Output>, redirects: &[Redirect]) {
@@ -53,13 +59,8 @@ impl Interpreter<'_> {
 
     /// Records the text that `tee` writes into its files.
     pub(super) fn remember_teed(&mut self, output: Option<&Output>, ways: &[Vec<Word>]) {
-        for way in ways {
-            if let ([program, files @ ..], Some(output)) = (way.as_slice(), output)
-                && program.text() == "tee"
-            {
-                self.remember_written(files, &output.text);
-            }
-        }
+        let Some(output) = output else { return };
+        ways.iter().filter_map(|way| teed(way)).for_each(|files| self.remember_written(files, &output.text));
     }
 
     fn remember_written(&mut self, files: &[Word], text: &str) {

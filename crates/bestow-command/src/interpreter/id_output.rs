@@ -1,6 +1,8 @@
 //! Commands that only print identifiers from a program: of containers, commits, or objects of a cluster. Each
 //! identifier is one word that begins with a letter or a digit.
 
+use std::borrow::Cow;
+
 use crate::syntax::tree::{Command, Form, Piece, RawWord};
 
 /// Returns true if a command of a pipeline prints only identifiers. `before` is true if it reads only identifiers.
@@ -9,7 +11,7 @@ pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(
     let Form::Simple(simple) = &command.form else { return false };
     let Some((program, rest)) = simple.words.split_first() else { return false };
     let Some(program) = written(program) else { return false };
-    let prints: fn(&[Option<String>]) -> bool = match program.as_str() {
+    let prints: fn(&[Option<Cow<'_, str>>]) -> bool = match program.as_ref() {
         "head" | "tail" if before => leaves_first_or_last,
         "sort" | "uniq" if before => |rest| rest.iter().all(leaves_lines),
         "docker" => containers,
@@ -22,24 +24,30 @@ pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(
 }
 
 /// Returns the text of a word without expansions.
-fn written(word: &RawWord) -> Option<String> {
-    let text = |piece: &Piece| match piece {
-        Piece::Bare(text) | Piece::Quoted(text) => Some(text.clone()),
+fn written(word: &RawWord) -> Option<Cow<'_, str>> {
+    match word.pieces.as_slice() {
+        [only] => text(only).map(Cow::Borrowed),
+        several => several.iter().map(text).collect(),
+    }
+}
+
+/// Returns the text of a piece that is no expansion. A word with braces becomes several words.
+fn text(piece: &Piece) -> Option<&str> {
+    match piece {
+        Piece::Bare(text) if text.contains('{') => None,
+        Piece::Bare(text) | Piece::Quoted(text) => Some(text),
         Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
         Piece::Process(_) | Piece::Arithmetic(_) => None,
-    };
-    // A word with braces becomes several words.
-    let braces = |piece: &Piece| matches!(piece, Piece::Bare(text) if text.contains('{'));
-    if word.pieces.iter().any(braces) { None } else { word.pieces.iter().map(text).collect() }
+    }
 }
 
 /// Returns true for an option of `sort` and `uniq` that keeps whole lines: `-n`, `-u`, `-V`.
-fn leaves_lines(word: &Option<String>) -> bool {
+fn leaves_lines(word: &Option<Cow<'_, str>>) -> bool {
     matches!(word.as_deref(), Some("-n" | "-u" | "-r" | "-V" | "-rV" | "-ru"))
 }
 
 /// Returns true for `-1`, `-n 5` and `-n5` of `head` and `tail`. A bare number is a file.
-fn leaves_first_or_last(rest: &[Option<String>]) -> bool {
+fn leaves_first_or_last(rest: &[Option<Cow<'_, str>>]) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match rest {
         [] => true,
@@ -51,7 +59,7 @@ fn leaves_first_or_last(rest: &[Option<String>]) -> bool {
 
 /// Returns true for `docker ps -q` and similar commands, with filters. The format must request identifiers or names
 /// only.
-fn containers(rest: &[Option<String>]) -> bool {
+fn containers(rest: &[Option<Cow<'_, str>>]) -> bool {
     const LISTS: &[&[&str]] = &[&["ps"], &["container", "ls"], &["images"], &["image", "ls"], &["compose", "ps"]];
     let behind = |list: &&[&str]| {
         let named = rest.iter().map(Option::as_deref).take(list.len()).eq(list.iter().copied().map(Some));
@@ -78,7 +86,7 @@ fn containers(rest: &[Option<String>]) -> bool {
 }
 
 /// Returns true for `kubectl get pods -o name`, which prints the kind before each name.
-fn objects(rest: &[Option<String>]) -> bool {
+fn objects(rest: &[Option<Cow<'_, str>>]) -> bool {
     let Some((Some(get), rest)) = rest.split_first() else { return false };
     let mut words = rest.iter();
     let mut only_names = false;
@@ -100,7 +108,7 @@ fn objects(rest: &[Option<String>]) -> bool {
 }
 
 /// Returns true for `git rev-list` and `git log --format=%H` if they print only names of commits.
-fn commits(rest: &[Option<String>]) -> bool {
+fn commits(rest: &[Option<Cow<'_, str>>]) -> bool {
     const PLAIN: &[&str] =
         &["--all", "--branches", "--tags", "--remotes", "--reverse", "--no-merges", "--merges", "--first-parent", "-n"];
     const VALUED: &[&str] =
@@ -122,5 +130,5 @@ fn commits(rest: &[Option<String>]) -> bool {
             return false;
         }
     }
-    only_names && matches!(subcommand.as_str(), "rev-list" | "log")
+    only_names && matches!(subcommand.as_ref(), "rev-list" | "log")
 }

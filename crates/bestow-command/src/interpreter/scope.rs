@@ -3,7 +3,7 @@
 //! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
 
 use crate::{
-    interpreter::Value,
+    interpreter::{Value, shared::Shared},
     place::{Place, Places},
     syntax::tree::Command,
     values::StartDir,
@@ -11,9 +11,7 @@ use crate::{
     word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
-use std::rc::Rc;
-
-use foldhash::HashMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 /// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;
@@ -32,7 +30,7 @@ pub(crate) struct Function {
 /// The positional parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Positional {
-    words: Rc<Vec<Value>>,
+    words: Shared<Vec<Value>>,
     /// The knowledge of the values if the number of words is unknown. Then each parameter may be any of the words.
     shaky: Option<Known>,
 }
@@ -42,17 +40,17 @@ impl Positional {
         let moves = args.iter().filter(|arg| arg.may_split() || arg.is_pattern());
         let shaky = moves.map(|arg| if arg.is_wild() { Known::Partly } else { Known::Environment }).max();
         let words = args.iter().map(|arg| Value::of(std::slice::from_ref(arg))).collect();
-        Positional { words: Rc::new(words), shaky }
+        Positional { words: Shared::new(words), shaky }
     }
 
     pub(crate) fn unknown() -> Self {
-        Positional { words: Rc::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
+        Positional { words: Shared::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
     }
 
     /// Removes the first `count` parameters. If there are fewer, all of them stay.
     pub(crate) fn shift(&mut self, count: usize) {
         if self.shaky.is_none() && count <= self.words.len() {
-            Rc::make_mut(&mut self.words).drain(..count);
+            self.words.own().drain(..count);
         }
     }
 
@@ -82,16 +80,16 @@ impl Positional {
 /// The state of a shell. A copy for a subshell costs nothing until the subshell changes something.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
-    variables: Rc<HashMap<String, Value>>,
+    variables: Shared<BTreeMap<String, Value>>,
     /// Read-only variables. An assignment to them may fail.
-    fixed: Rc<Vec<String>>,
-    functions: Rc<HashMap<String, Function>>,
+    fixed: Shared<Vec<String>>,
+    functions: Shared<BTreeMap<String, Function>>,
     pub(crate) positional: Positional,
     pub(crate) places: Places,
     /// Directories in which the shell still is if a `cd` has failed. The empty text stands for the start directory.
-    stayed: Rc<Vec<SmolStr>>,
+    stayed: Shared<Vec<SmolStr>>,
     /// Directories before a `cd` of the current statement. A command after `&&` runs only if the `cd` has not failed.
-    entering: Rc<Vec<SmolStr>>,
+    entering: Shared<Vec<SmolStr>>,
     /// True if unknown code may have set any variable.
     lost: bool,
     /// True if a trap or a setting of the shell may keep `exit` from ending it, or run something where it ends.
@@ -102,14 +100,14 @@ pub(crate) struct Scope {
 const MAX_STAYED: usize = 16;
 
 /// Adds the missing directories, up to the limit. Returns false if some are left out.
-fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
+fn add_all(all: &mut Shared<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
     let mut fits = true;
     for one in more {
         if all.contains(one) {
             continue;
         }
         if all.len() < MAX_STAYED && one.len() < 4_096 {
-            Rc::make_mut(all).push(one.clone());
+            all.own().push(one.clone());
         } else {
             fits = false;
         }
@@ -173,7 +171,7 @@ impl Scope {
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
-            Rc::make_mut(&mut self.variables).insert(name.to_owned(), value);
+            self.variables.own().insert(name.to_owned(), value);
         } else {
             self.forget();
         }
@@ -182,7 +180,7 @@ impl Scope {
     /// Marks a variable as read-only. A later assignment fails, and the line may continue.
     pub(super) fn fix(&mut self, name: &str) {
         if self.fixed.len() < MAX_VARIABLES {
-            Rc::make_mut(&mut self.fixed).push(name.to_owned());
+            self.fixed.own().push(name.to_owned());
         } else {
             self.forget();
         }
@@ -190,7 +188,7 @@ impl Scope {
 
     /// Records that any variable may have been set to any value.
     pub(crate) fn forget(&mut self) {
-        self.variables = Rc::default();
+        self.variables = Shared::default();
         self.positional = Positional::unknown();
         self.lost = true;
     }
@@ -201,7 +199,7 @@ impl Scope {
 
     /// Adds a definition. Earlier ones are kept, since a definition may fail.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>) {
-        let functions = Rc::make_mut(&mut self.functions);
+        let functions = self.functions.own();
         let function = functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
         function.certain = true;
         if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
@@ -211,7 +209,7 @@ impl Scope {
 
     /// Records `unset -f`, and `unset` where no variable has this name.
     pub(super) fn undefine(&mut self, name: &str) {
-        Rc::make_mut(&mut self.functions).entry(name.to_owned()).and_modify(|function| function.certain = false);
+        self.functions.own().entry(name.to_owned()).and_modify(|function| function.certain = false);
     }
 
     /// Returns the number of variables whose values are known.
@@ -262,7 +260,7 @@ impl Scope {
 
     /// Records that every `cd` of the current statement has succeeded.
     pub(super) fn succeed(&mut self) {
-        self.entering = Rc::default();
+        self.entering = Shared::default();
     }
 
     /// Records a trap or a setting of the shell.
@@ -283,11 +281,11 @@ impl Scope {
     }
 
     fn join_variables(&mut self, other: &Scope) {
-        if !Rc::ptr_eq(&self.fixed, &other.fixed) {
+        if !self.fixed.is(&other.fixed) {
             let more: Vec<_> = other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect();
-            Rc::make_mut(&mut self.fixed).extend(more);
+            self.fixed.own().extend(more);
         }
-        if Rc::ptr_eq(&self.variables, &other.variables) {
+        if self.variables.is(&other.variables) {
             return;
         }
         let names = self.variables.keys().chain(other.variables.keys());
@@ -297,17 +295,17 @@ impl Scope {
         if joined.is_empty() {
             return;
         }
-        Rc::make_mut(&mut self.variables).extend(joined);
+        self.variables.own().extend(joined);
         if self.variables.len() > MAX_VARIABLES {
             self.forget();
         }
     }
 
     fn join_functions(&mut self, other: &Scope) {
-        if Rc::ptr_eq(&self.functions, &other.functions) {
+        if self.functions.is(&other.functions) {
             return;
         }
-        let functions = Rc::make_mut(&mut self.functions);
+        let functions = self.functions.own();
         functions.iter_mut().for_each(|(name, function)| {
             function.certain &= other.functions.get(name).is_some_and(|function| function.certain);
         });
@@ -320,6 +318,18 @@ impl Scope {
                 }
             }
         }
+    }
+
+    /// Returns true if no command can tell the states apart.
+    pub(super) fn is_same(&self, other: &Scope) -> bool {
+        self.variables == other.variables
+            && self.fixed == other.fixed
+            && self.functions.is(&other.functions)
+            && self.positional == other.positional
+            && self.places == other.places
+            && self.stayed == other.stayed
+            && self.entering == other.entering
+            && (self.lost, self.meddled) == (other.lost, other.meddled)
     }
 
     /// Returns true if another round from the state `before` has changed nothing relevant.
@@ -343,7 +353,7 @@ impl Scope {
 
     /// Makes every value unknown that differs from `before`.
     pub(super) fn widen(&mut self, before: &Scope) {
-        for (name, value) in Rc::make_mut(&mut self.variables) {
+        for (name, value) in self.variables.own() {
             if before.variables.get(name) != Some(value) {
                 *value = Value::wild();
             }
@@ -385,21 +395,20 @@ impl Scope {
             return vec![StartDir::Unknown];
         }
         let searches = self.assigned("CDPATH").is_some();
-        let dir = |place: &Place| match place {
-            Place::Start => StartDir::Own,
-            Place::At(text) if searches || text.has_gap() => StartDir::Unknown,
-            Place::At(text) => StartDir::Said(text.into()),
-            Place::Somewhere => StartDir::Unknown,
+        let said = |text: &str| match text {
+            text if searches || text.has_gap() => StartDir::Unknown,
+            text => StartDir::Said(text.into()),
         };
-        let stayed = self.stayed.iter().map(|text| match text.as_str() {
-            "" => Place::Start,
-            text => Place::At(text.to_owned()),
+        let places = self.places.iter().map(|place| match place {
+            Place::Start => StartDir::Own,
+            Place::At(text) => said(text),
+            Place::Somewhere => StartDir::Unknown,
         });
+        let stayed = self.stayed.iter().map(|text| if text.is_empty() { StartDir::Own } else { said(text) });
         let mut dirs: Vec<StartDir> = Vec::new();
-        for place in self.places.iter().cloned().chain(stayed) {
-            let place = dir(&place);
-            if !dirs.contains(&place) {
-                dirs.push(place);
+        for dir in places.chain(stayed) {
+            if !dirs.contains(&dir) {
+                dirs.push(dir);
             }
         }
         dirs
@@ -407,6 +416,6 @@ impl Scope {
 
     /// Returns the state for a new shell that is started here, without functions and parameters.
     pub(crate) fn for_new_shell(&self) -> Scope {
-        Scope { functions: Rc::default(), positional: Positional::default(), ..self.clone() }
+        Scope { functions: Shared::default(), positional: Positional::default(), ..self.clone() }
     }
 }

@@ -6,20 +6,21 @@ use crate::{
         Interpreter, Scope, Value,
         builtin::list_of,
         function::may_be_a_program,
+        generated_files::teed,
         is_free,
         output::{self, Output},
         redirections,
     },
-    invocation::{Input, Invocation, Outcome, said_of},
+    invocation::{Input, Invocation, Outcome},
     lang::filter,
+    part::Part,
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
-    values::{Access, Spoken, StartDir},
+    values::{Access, StartDir},
     variables,
     word::{Gaps, Word},
 };
-use std::rc::Rc;
 
 impl Interpreter<'_> {
     /// Follows a simple command. Returns its certain output.
@@ -114,12 +115,16 @@ impl Interpreter<'_> {
         (!text.is_empty()).then_some(Output { text, exact: false })
     }
 
-    /// Returns the output of a command into a pipe: of its own words, or of its input.
+    /// Returns the output of a command into a pipe: of its own words, or of its input. Returns `None` too if nothing
+    /// reads it.
     fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
         let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
         let cost = given.map_or(0, str::len);
         let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
         let runs = filters && self.budget.take_text(cost);
+        if !self.is_heard() && teed(args).is_none() {
+            return None;
+        }
         match runs.then(|| filter::filtered(args, given)).flatten() {
             Some(text) => Some(Output { text, exact: false }),
             None => output::printed(|name, rest| self.evaluator.printed(name, rest), args),
@@ -130,7 +135,7 @@ impl Interpreter<'_> {
         let known = self.can_follow(self.scope.weight_of_places());
         let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
         let invocation = Invocation { words: args, input };
-        let Outcome { verdict, starts, obeys } = self.evaluator.evaluate(self, &invocation);
+        let Outcome { verdict, runs, starts, obeys } = self.evaluator.evaluate(self, &invocation);
         match self.parts.last_mut() {
             // A verdict that is safe in several ways is recorded once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
@@ -139,13 +144,8 @@ impl Interpreter<'_> {
                 part.obeys.extend(obeys);
             }
             _ => {
-                self.record_part(verdict.tier, verdict.rule, span);
-                if let Some(part) = self.parts.last_mut() {
-                    part.runs = Some(Spoken::of(said_of(args)));
-                    part.starts = starts;
-                    part.dirs = dirs;
-                    part.obeys = obeys;
-                }
+                let part = self.part(verdict.tier, verdict.rule, span, dirs);
+                self.parts.push(Part { runs: Some(runs), starts, obeys, ..part });
             }
         }
         self.remember(args, line);
@@ -209,8 +209,8 @@ impl Interpreter<'_> {
             let here = self.here;
             let given = match redirect.flow {
                 Flow::HereDocument(body) => {
-                    let bodies = Rc::clone(&self.bodies);
-                    let args = bodies.get(body).map(|word| self.expand_whole(word)).unwrap_or_default();
+                    let body = self.bodies.get(body).cloned();
+                    let args = body.map(|word| self.expand_whole(&word)).unwrap_or_default();
                     Some(Input::Text(joined(&args)))
                 }
                 Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),

@@ -16,7 +16,7 @@ use crate::{
         tree::{Command, Form, Parsed, RawWord, Script},
     },
     tier::Tier,
-    values::{Access, Obeys, Spoken},
+    values::{Access, Obeys, Spoken, StartDir},
     variables,
     verdict::Verdict,
     word::Word,
@@ -67,7 +67,7 @@ pub(crate) struct Interpreter<'c> {
     /// The files that programs of the current part obey.
     pub(crate) obeyed: Vec<Obeys>,
     /// The bodies of here-documents in the current text.
-    pub(super) bodies: Rc<Vec<RawWord>>,
+    pub(super) bodies: Vec<Rc<RawWord>>,
     /// The position of the current command.
     pub(crate) here: Span,
     /// The position of the outer word, for a text that was extracted from it. The parts of the inner text have this
@@ -81,6 +81,8 @@ pub(crate) struct Interpreter<'c> {
     pub(crate) feed: Option<String>,
     /// True if a surrounding compound command has an input, so that the current command may read it.
     pub(crate) is_fed: bool,
+    /// True if something reads the output of the current command.
+    is_heard: bool,
     /// The shell that reads the current text.
     pub(crate) dialect: Dialect,
     /// The texts of traps. They run again at the end, with the values that are known then.
@@ -100,13 +102,14 @@ impl<'c> Interpreter<'c> {
             invocations: Invocations::default(),
             uses: NamedUses::default(),
             obeyed: Vec::new(),
-            bodies: Rc::default(),
+            bodies: Vec::new(),
             here: Span::default(),
             outer: None,
             running: Vec::new(),
             left: None,
             feed: None,
             is_fed: false,
+            is_heard: false,
             dialect: Dialect::Bash,
             traps: Vec::new(),
             generated: Vec::new(),
@@ -114,8 +117,8 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Follows a whole text. `at` is its position in the text that a person sees, if it was extracted from a word.
-    pub(crate) fn run_script(&mut self, parsed: Parsed, at: Option<Span>) {
-        let bodies = std::mem::replace(&mut self.bodies, Rc::new(parsed.bodies));
+    pub(crate) fn run_script(&mut self, parsed: &Parsed, at: Option<Span>) {
+        let bodies = std::mem::replace(&mut self.bodies, parsed.bodies.clone());
         let outer = self.outer;
         self.outer = outer.or(at);
         self.script(&parsed.script);
@@ -123,10 +126,20 @@ impl<'c> Interpreter<'c> {
         self.bodies = bodies;
     }
 
+    /// Returns true inside a text that was extracted from a word.
+    pub(super) fn is_inside(&self) -> bool {
+        self.outer.is_some()
+    }
+
     /// Records the effect of a part.
     pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
-        let part = Part::new(tier, rule, self.text, self.outer.unwrap_or(span));
+        let part = self.part(tier, rule, span, vec![StartDir::Own]);
         self.parts.push(part);
+    }
+
+    /// Creates a part that runs in these directories.
+    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span, dirs: Vec<StartDir>) -> Part {
+        Part::new(tier, rule, self.text, self.outer.unwrap_or(span), dirs)
     }
 
     /// Records that the current command cannot be proven harmless.
@@ -199,9 +212,30 @@ impl<'c> Interpreter<'c> {
             return None;
         }
         self.here = command.span;
-        if let Form::Simple(simple) = &command.form {
-            return self.simple(simple, &command.redirects, command.span, input);
-        }
+        self.heard(!command.redirects.is_empty(), |shell| {
+            if let Form::Simple(simple) = &command.form {
+                return shell.simple(simple, &command.redirects, command.span, input);
+            }
+            shell.compound(command, input)
+        })
+    }
+
+    /// Runs `work`. Something reads its output, or that of the commands around it.
+    pub(super) fn heard<T>(&mut self, is_heard: bool, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.is_heard;
+        self.is_heard |= is_heard;
+        let result = work(self);
+        self.is_heard = outer;
+        result
+    }
+
+    /// Returns true if something reads the output of the current command.
+    pub(super) fn is_heard(&self) -> bool {
+        self.is_heard
+    }
+
+    /// Follows a compound command with its redirections. Returns the known part of its output.
+    fn compound(&mut self, command: &Command, input: Input) -> Option<Output> {
         let given = self.redirects(&command.redirects).unwrap_or(input);
         let outer = (self.feed.clone(), self.is_fed);
         self.is_fed |= !given.is_silent();
@@ -209,40 +243,37 @@ impl<'c> Interpreter<'c> {
             self.feed = Some(text);
         }
         let unchanged = redirections::may_fail(&command.redirects).then(|| self.scope.clone());
-        let output = self.compound(command);
+        let output = self.inside(command);
         unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
         (self.feed, self.is_fed) = outer;
         self.kept(output, &command.redirects)
     }
 
-    /// Follows a compound command. Returns the known part of its output.
-    fn compound(&mut self, command: &Command) -> Option<Output> {
+    /// Follows the inside of a compound command. Returns the known part of its output.
+    fn inside(&mut self, command: &Command) -> Option<Output> {
         match &command.form {
             Form::Simple(_) => None,
             Form::Group(script) => self.script(script),
             Form::If { branches, otherwise } => self.choose(branches, otherwise.as_ref()),
-            Form::While { test, body } => self.repeat(|shell| {
-                shell.script(test);
-                let after_test = shell.scope.clone();
-                let output = shell.script(body);
-                shell.scope.join(&after_test);
-                output
-            }),
+            Form::While { test, body } => self.repeat(
+                |_| {},
+                |shell| {
+                    shell.script(test);
+                    let after_test = shell.scope.clone();
+                    let output = shell.script(body);
+                    shell.scope.join(&after_test);
+                    output
+                },
+            ),
             Form::Subshell(script) => self.apart(|shell| shell.script(script)),
             Form::For { variable, words, body } => {
                 let value = match words {
                     Some(words) => Value::of(&self.expand_all(words)),
                     None => Value { list: false, ..self.scope.read("@") }.or(&Value::inherited()),
                 };
-                self.repeat(|shell| {
-                    shell.set(variable, value.clone());
-                    shell.script(body)
-                })
+                self.repeat(|shell| shell.set(variable, value.clone()), |shell| shell.script(body))
             }
-            Form::Count { header, body } => self.repeat(|shell| {
-                shell.arithmetic(header);
-                shell.script(body)
-            }),
+            Form::Count { header, body } => self.repeat(|shell| shell.arithmetic(header), |shell| shell.script(body)),
             Form::Case { subject, arms } => self.case(subject, arms),
             Form::Function { name, body } => {
                 self.define(name, body, command.span);
@@ -327,16 +358,17 @@ impl<'c> Interpreter<'c> {
 
     /// Returns the output of a script that runs in a shell of its own.
     fn output(&mut self, script: &Script) -> Option<Output> {
-        self.deeper(|shell| {
-            shell.apart(|shell| {
-                let mut all = Output { text: String::new(), exact: true };
-                for statement in &script.statements {
-                    let printed = shell.and_or(statement);
-                    all.exact &= !statement.background && printed.as_ref().is_some_and(|output| output.exact);
-                    all.text.extend(printed.map(|output| output.text));
-                }
-                all
-            })
-        })
+        self.deeper(|shell| shell.heard(true, |shell| shell.apart(|shell| shell.printed(script))))
+    }
+
+    /// Returns the output of all statements of a script.
+    fn printed(&mut self, script: &Script) -> Output {
+        let mut all = Output { text: String::new(), exact: true };
+        for statement in &script.statements {
+            let printed = self.and_or(statement);
+            all.exact &= !statement.background && printed.as_ref().is_some_and(|output| output.exact);
+            all.text.extend(printed.map(|output| output.text));
+        }
+        all
     }
 }

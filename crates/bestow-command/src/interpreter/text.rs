@@ -105,7 +105,7 @@ impl Interpreter<'_> {
                 shell.mark_unknown(format!("the text that is run was not understood: {why}"));
                 shell.raw_search(text, span);
             }
-            shell.run_script(parsed, Some(span));
+            shell.run_script(&parsed, Some(span));
         });
         self.here = here;
         if done.is_none() {

@@ -6,7 +6,7 @@ use foldhash::HashMap;
 
 use crate::{
     lang::stream,
-    options::{Options, Reading},
+    options::{Options, Reading, list},
     word::{Word, literal},
 };
 
@@ -199,7 +199,7 @@ fn character(text: &str) -> Option<(char, &str)> {
 
 /// Returns the output of `tr`, without its squeezing of repeated characters.
 fn translated(rest: &[Word], input: &str) -> Option<String> {
-    let reading = Reading { flags: "-c -C -d -s -t --complement --delete --truncate-set1", ..PLAIN };
+    let reading = Reading { flags: list!("-c -C -d -s -t --complement --delete --truncate-set1"), ..PLAIN };
     let options = Options::read(rest, reading).ok()?;
     let sets: Vec<Vec<char>> = options.operands.iter().map(|operand| set(operand.text())).collect();
     let others = options.has("-c -C --complement");
@@ -217,7 +217,7 @@ fn translated(rest: &[Word], input: &str) -> Option<String> {
     Some(literal(&input.chars().map(|c| table.get(&c).copied().unwrap_or(c)).collect::<String>()).into_owned())
 }
 
-const PLAIN: Reading<'static> = Reading { flags: "", stop_at_operand: false, inert: true };
+const PLAIN: Reading<'static> = Reading { flags: list!(""), stop_at_operand: false, inert: true };
 
 /// Returns the output of `sed` with replacements of written text: `s/x/y/`, `y/ab/cd/`.
 fn replaced(rest: &[Word], input: &str) -> Option<String> {
@@ -250,7 +250,8 @@ fn replaced_once(command: &str, text: &str) -> Option<String> {
 
 /// Returns the output of `cut`: characters by their number, or fields.
 fn cut(rest: &[Word], input: &str) -> Option<String> {
-    let reading = Reading { flags: "-b: -c: -d: -f: -n -s --bytes: --characters: --delimiter: --fields:", ..PLAIN };
+    let reading =
+        Reading { flags: list!("-b: -c: -d: -f: -n -s --bytes: --characters: --delimiter: --fields:"), ..PLAIN };
     let options = Options::read(rest, reading).ok().filter(|options| options.operands.is_empty())?;
     let lines = |select: &dyn Fn(&str) -> String| input.lines().map(|line| select(line) + "\n").collect();
     if let Some(list) = options.value("-b -c --bytes --characters") {

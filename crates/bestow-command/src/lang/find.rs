@@ -1,21 +1,25 @@
 //! `find` expressions: their tests and actions, and the commands that they run on the results.
 
 use crate::{
-    options::is_listed,
+    options::{List, is_listed, list},
     word::{Fragment, Gaps, NON_EMPTY, UNKNOWN, Word},
 };
 use smol_str::format_smolstr;
 
 /// Tests and options without a value.
-const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev \
+const BARE: List<'static> = list!(
+    "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev \
     -executable -readable -writable -nouser -nogroup -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race \
-    -not -a -and -o -or ! ( ) , -L -H -P -x -E -X -s";
+    -not -a -and -o -or ! ( ) , -L -H -P -x -E -X -s"
+);
 /// Tests and actions with one value.
-const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type \
+const VALUED: List<'static> = list!(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type \
     -xtype -size -perm -user -group -uid -gid -inum -samefile -links -newer -anewer -cnewer -newermt -newerat -newerct \
-    -newermm -newerBt -mtime -atime -ctime -mmin -amin -cmin -used -fstype -context -maxdepth -mindepth -printf -D -f";
+    -newermm -newerBt -mtime -atime -ctime -mmin -amin -cmin -used -fstype -context -maxdepth -mindepth -printf -D -f"
+);
 /// Actions that run a program, up to `;` or `+`.
-const RUNNING: &str = "-exec -execdir -ok -okdir";
+const RUNNING: List<'static> = list!("-exec -execdir -ok -okdir");
 
 /// Returns true if a test or an action takes the next word.
 pub(crate) fn takes_value(word: &str) -> bool {
@@ -124,9 +128,11 @@ pub(crate) fn roots(rest: &[Word]) -> Vec<&Word> {
 
 /// Returns true if an expression selects among the files that it finds.
 pub(crate) fn is_selective(rest: &[Word]) -> bool {
-    const CHOOSING: &str = "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid \
+    const CHOOSING: List<'static> = list!(
+        "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid \
         -gid -inum -samefile -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used \
-        -maxdepth";
+        -maxdepth"
+    );
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         if is_listed(CHOOSING, word.text()) {

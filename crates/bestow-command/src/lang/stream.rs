@@ -1,14 +1,18 @@
 //! The programs of `sed` and `awk` on a command line.
 
 use crate::{
-    options::{Options, Reading},
+    options::{List, Options, Reading, list},
     word::Word,
 };
 
-const SED: &str = "-n -r -E -s -u -z -i? -l: -e: -f: --expression: --file: --in-place? --line-length: --quiet --silent \
-                   --regexp-extended --separate --unbuffered --null-data --posix --debug --sandbox --follow-symlinks";
-const AWK: &str = "-F: -v: -f: -e: -l: -i: --field-separator: --assign: --file: --source: --load: --include: \
-    --re-interval --posix --traditional --lint? --csv -b -c -n -O -r -s -S -N -P";
+const SED: List<'static> = list!(
+    "-n -r -E -s -u -z -i? -l: -e: -f: --expression: --file: --in-place? --line-length: --quiet --silent \
+                   --regexp-extended --separate --unbuffered --null-data --posix --debug --sandbox --follow-symlinks"
+);
+const AWK: List<'static> = list!(
+    "-F: -v: -f: -e: -l: -i: --field-separator: --assign: --file: --source: --load: --include: \
+    --re-interval --posix --traditional --lint? --csv -b -c -n -O -r -s -S -N -P"
+);
 
 /// Returns the words that hold a program: the values of `-e`, or otherwise the first operand. If an option is not
 /// listed, every word that is not an option is returned.

@@ -35,6 +35,9 @@ pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
 /// Returns the directory that the word or the next word names.
 fn value<'a>(word: &Word, behind: &mut impl Iterator<Item = &'a Word>) -> Option<SmolStr> {
     let text = word.text();
+    if !text.starts_with('-') {
+        return None;
+    }
     if OPTIONS.contains(&text) {
         return exact(behind.next()?);
     }

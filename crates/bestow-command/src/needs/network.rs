@@ -14,7 +14,8 @@ pub(crate) use table::subcommands;
 
 use crate::{
     evaluator::{self, Evaluation},
-    needs::{operand::exact, roles},
+    needs::operand::exact,
+    programs::{self, Program},
     safe,
     values::{Named, base_name},
     word::{Gaps, Word},
@@ -40,7 +41,8 @@ impl Evaluation<'_, '_> {
         let certain = !self.shell.invocations.is_speculating();
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
-        match need(name, args) {
+        let known = programs::known(name);
+        match need(name, known, args) {
             // An unknown program in a speculative evaluation does not count.
             _ if is_open && !certain => {}
             Need::Unsaid if !certain => {}
@@ -50,7 +52,7 @@ impl Evaluation<'_, '_> {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
                 None => self.shell.uses.lose(),
             },
-            Need::Nothing if roles::only_says(name) || evaluator::wraps(name) || table::keeps(name, rest) => {}
+            Need::Nothing if known.only_says || evaluator::wraps(name, known) || table::keeps(known, rest) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
                 if !heard.is_empty() && !self.only_reads(args) {
@@ -65,12 +67,13 @@ impl Evaluation<'_, '_> {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
             let name = table::plain_name(base_name(word.text()));
-            if !table::may_need(name) {
+            let known = programs::known(name);
+            if !table::may_need(known) {
                 continue;
             }
             beginnings += 1;
             let begins = words.get(at..).unwrap_or_default();
-            if beginnings > MOST_BEGINNINGS || need(name, begins) != Need::Nothing {
+            if beginnings > MOST_BEGINNINGS || need(name, known, begins) != Need::Nothing {
                 return self.reach(None, false);
             }
         }
@@ -103,8 +106,8 @@ fn is_open(program: &Word, name: &str) -> bool {
 }
 
 /// Returns the need of `args`, whose program is called `name`.
-fn need(name: &str, args: &[Word]) -> Need {
-    if !table::may_need(name) {
+fn need(name: &str, known: &'static Program, args: &[Word]) -> Need {
+    if !table::may_need(known) {
         return Need::Nothing;
     }
     // Some programs accept `+` and a toolchain version before all other words.
@@ -112,20 +115,20 @@ fn need(name: &str, args: &[Word]) -> Need {
         [version, rest @ ..] if version.text().starts_with('+') => rest,
         rest => rest,
     };
-    let needs = safe::asks_network(name, rest) || table::needs(name, rest);
-    let unsaid = !needs && table::has_subcommands(name) && is_subcommand_unsaid(rest);
-    if !needs && !unsaid || safe::stays_here(name, args) || is_help(name, rest) {
+    let needs = safe::asks_network(known, rest) || table::needs(name, known, rest);
+    let unsaid = !needs && table::has_subcommands(name, known) && is_subcommand_unsaid(rest);
+    if !needs && !unsaid || safe::stays_here(name, known, args) || is_help(name, known, rest) {
         return Need::Nothing;
     }
     if needs { Need::Network } else { Need::Unsaid }
 }
 
 /// Returns true for a single word that asks for help or a version. For a program without subcommands, `help` is a host.
-fn is_help(name: &str, rest: &[Word]) -> bool {
+fn is_help(name: &str, known: &Program, rest: &[Word]) -> bool {
     let [word] = rest else { return false };
     match word.text() {
         "--version" | "--help" | "-V" | "-h" | "--manual" => true,
-        "help" => table::has_subcommands(name),
+        "help" => table::has_subcommands(name, known),
         _ => false,
     }
 }

@@ -53,6 +53,9 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 
 /// Returns the word if every character is known. It may start with the home directory.
 pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
+    if arg.is_exact() && !arg.is_open() && !arg.text().has_gap() {
+        return Some(arg.shared_text());
+    }
     let home = arg.is_of_environment() && arg.text().after_home().is_some();
     let inner = arg.text().after_home().unwrap_or(arg.text());
     // A word without a blank is still one word after splitting.
@@ -64,7 +67,7 @@ pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
         && is_one
         && !arg.is_open()
         && !inner.has_gap();
-    whole.then(|| arg.text().into())
+    whole.then(|| arg.shared_text())
 }
 
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.
@@ -84,23 +87,19 @@ pub(crate) fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
-/// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
-/// `@`.
-pub(crate) fn words(arg: &Word, access: Access) -> Vec<Operand> {
-    let Some(whole) = word(arg, access) else { return Vec::new() };
-    if whole.pattern.is_some() {
-        return vec![whole];
+/// Adds everything in a word that may be a path: the word itself, the value of an option or a name, a file after an `@`.
+pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
+    let Some(whole) = word(arg, access) else { return };
+    let is_option = whole.text.starts_with('-');
+    if whole.pattern.is_some() || !is_option && !whole.text.contains(['=', '@']) {
+        return named.push(whole);
     }
-    if !whole.text.starts_with('-') && !whole.text.contains(['=', '@']) {
-        return vec![whole];
-    }
-    let text = whole.text.clone();
-    let part = |text: &str| Operand { text: text.into(), ..whole.clone() };
+    let text = whole.text.as_str();
     let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
-    let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at = [value.unwrap_or(&text), &text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
+    let joined = (is_option && !text.starts_with("--")).then(|| text.get(2..)).flatten();
+    let behind_at = [value.unwrap_or(text), text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
     let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
-    let parts: Vec<_> = parts.filter(|text| !text.is_empty()).map(part).collect();
-    let itself = (!text.starts_with('-')).then(|| whole.clone());
-    itself.into_iter().chain(parts).collect()
+    let itself = (!is_option).then_some(text);
+    let texts = itself.into_iter().chain(parts.filter(|text| !text.is_empty()));
+    named.extend(texts.map(|text| Operand { text: text.into(), ..whole.clone() }));
 }

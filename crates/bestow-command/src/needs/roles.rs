@@ -15,7 +15,8 @@ use crate::{
         operand::{Operand, exact},
         roles::words::{copied, everything_if, is_short_for},
     },
-    programs::{self, Role},
+    options::{List, list},
+    programs::{Program, Role},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
@@ -24,18 +25,13 @@ use crate::{
 pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
-        words.values_of("-K --config").any(|value| evaluator::is_input(value.arg().text()))
+        words.values_of(list!("-K --config")).any(|value| evaluator::is_input(value.arg().text()))
     }
 }
 
-/// Returns true for a program whose words are texts and not paths.
-pub(super) fn only_says(name: &str) -> bool {
-    programs::find(name).is_some_and(|program| program.only_says)
-}
-
 /// Returns true if the roles describe the use that `name` makes of its words.
-pub(super) fn knows(name: &str) -> bool {
-    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(name).is_some()
+pub(super) fn knows(name: &str, known: &Program) -> bool {
+    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(known).is_some()
 }
 
 /// Returns true if `name` runs a program of its own language that may open files.
@@ -43,37 +39,33 @@ pub(super) fn runs_a_script(name: &str) -> bool {
     matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed" | "yq" | "jq")
 }
 
-/// Returns true if `name` reads the content of its operands.
-pub(super) fn reads_operands(name: &str) -> bool {
-    let role = role_of(name).map(|(role, _)| role);
+/// Returns true if the program reads the content of its operands.
+pub(super) fn reads_operands(known: &Program) -> bool {
+    let role = role_of(known).map(|(role, _)| role);
     matches!(role, Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
 }
 
-/// Returns true if `name` is known to show no content of the files that its operands name.
-pub(super) fn opens_nothing(name: &str) -> bool {
-    let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
-    lists || programs::find(name).is_some_and(|program| program.only_says || program.opens_nothing)
+/// Returns true if the program is known to show no content of the files that its operands name.
+pub(super) fn opens_nothing(known: &Program) -> bool {
+    let lists = matches!(role_of(known), Some((Role::Lists | Role::Writes | Role::Changes, _)));
+    lists || known.only_says || known.opens_nothing
 }
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, arg: &Word) -> bool {
-    let is_unknown = |value: &str| value.has_unknown();
-    let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
-    if name != "date" && only_says(name) || matches!(name, "test" | "[") {
+pub(super) fn hides_a_file(name: &str, known: &Program, arg: &Word) -> bool {
+    if !arg.text().starts_with('-') || name != "date" && known.only_says || matches!(name, "test" | "[") {
         return false;
     }
-    match arg.text().split_once('=').filter(|(option, _)| option.starts_with("--")) {
-        Some((option, value)) => is_file(option) && is_unknown(value),
-        None => {
-            let takes_file = name == "date" || name.ends_with("grep");
-            let letters = arg.text().strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
-            // After one of these letters, the rest of the word is another value.
-            let has_file = |(before, value): (&str, &str)| {
-                !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && is_unknown(value)
-            };
-            letters.and_then(|text| text.split_once('f')).is_some_and(has_file)
-        }
+    let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
+    if arg.text().starts_with("--") {
+        return arg.text().split_once('=').is_some_and(|(option, value)| is_file(option) && value.has_unknown());
     }
+    // After one of these letters, the rest of the word is another value.
+    let has_file = |(before, value): (&str, &str)| {
+        !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && value.has_unknown()
+    };
+    let takes_file = name == "date" || name.ends_with("grep");
+    takes_file && arg.text().get(1..).and_then(|letters| letters.split_once('f')).is_some_and(has_file)
 }
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in
@@ -99,26 +91,26 @@ fn is_date_file(text: &str) -> bool {
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
 }
 
-fn role_of(name: &str) -> Option<(Role, &'static str)> {
-    let files = programs::find(name)?.files?;
+fn role_of(known: &Program) -> Option<(Role, List<'static>)> {
+    let files = known.files?;
     files.role.map(|role| (role, files.valued))
 }
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
-pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
+pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
         "docker" | "podman" | "nerdctl" => return mounted(rest),
-        "curl" => return curl(rest),
-        "wget" => return wget(rest),
+        "curl" => return curl(known, rest),
+        "wget" => return wget(known, rest),
         "tar" | "bsdtar" => return tar(rest),
         "find" | "gfind" => return find(rest),
         "date" => return date(rest),
         "git" => return git::named(rest),
         _ => {}
     }
-    let Some((role, values)) = role_of(name) else { return Vec::new() };
+    let Some((role, values)) = role_of(known) else { return Vec::new() };
     let words = Words::read(rest, values);
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
@@ -132,7 +124,7 @@ pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
         Role::Copies => copied(name, &words, Access::Read),
         Role::Moves => copied(name, &words, Access::Write),
     };
-    named.extend(words.files_of(name));
+    named.extend(words.files_of(known));
     if matches!(name, "uniq" | "xxd") {
         // The second operand is the output.
         if let [_, output] = words.operands.as_slice() {
@@ -145,7 +137,7 @@ pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
 /// Returns the files of `grep pattern file…`, `sed script file…` and similar commands. `sed -i` writes the files
 /// that it reads.
 fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
-    let given = words.has("-e -f --regexp --file --expression --from-file");
+    let given = words.has(list!("-e -f --regexp --file --expression --from-file"));
     let in_place = matches!(name, "sed" | "perl" | "awk" | "gawk" | "mawk" | "yq")
         && (words.has_letter('i') || words.options.iter().any(|given| given.name.starts_with("--in-place")));
     let access = if in_place { Access::Write } else { Access::Read };
@@ -153,7 +145,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let by_itself = by_itself || name.ends_with("grep") && words.recurses_into_directories();
     let all = everything_if((by_itself || words.is_recursive()) && !in_place).followed_if(words.follows(name));
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
-    let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
+    let patterns = words.values_of(list!("-f --file")).filter_map(|value| value.path(Access::Read));
     let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
     if files.is_empty() && all.is_everything() {
         // The program searches either the directory or its input. The classifier cannot tell which.
@@ -163,7 +155,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
         named.extend(scripted(programs, words));
     }
     if !reads_only && matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed") {
-        let given = words.values_of("-e --expression").filter_map(Text::text);
+        let given = words.values_of(list!("-e --expression")).filter_map(Text::text);
         let texts = programs.iter().filter_map(|arg| exact(arg)).chain(given);
         named.extend(texts.flat_map(|text| written_in(&text)));
     }
@@ -172,7 +164,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
 
 /// Returns the files that a program of `sed` reads and writes.
 fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
-    let given = words.values_of("-e --expression").filter_map(Text::text);
+    let given = words.values_of(list!("-e --expression")).filter_map(Text::text);
     let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
     let used = |effect: sed::Effect<'_>| {
         let (access, file) = match effect {
@@ -202,7 +194,7 @@ fn written_in(program: &str) -> Vec<Operand> {
 
 fn changed(words: &Words<'_>) -> Vec<Operand> {
     let all = everything_if(words.has_letter('R') || words.has_long("--recursive"));
-    let skipped = usize::from(!words.has("--reference -m -x -M -X"));
+    let skipped = usize::from(!words.has(list!("--reference -m -x -M -X")));
     words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, all)).collect()
 }
 
@@ -269,7 +261,7 @@ fn dd(rest: &[Word]) -> Vec<Operand> {
 
 /// Returns the files of `date`. `date -f file` prints the text that it cannot parse as a date.
 fn date(rest: &[Word]) -> Vec<Operand> {
-    let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
+    let words = Words::read(rest, list!("-d -f -r -s -v -z --date --file --reference --set"));
     // With the option `-j`, the value of `-f` is a format.
     let names = if words.has_letter('j') { "-r" } else { "-f -r" };
     let is_file = |given: &&Given<'_>| {
@@ -284,34 +276,37 @@ fn date(rest: &[Word]) -> Vec<Operand> {
 }
 
 /// Options of `curl` that take a value.
-const CURL: &str = "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
+const CURL: List<'static> = list!(
+    "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
                     --form -H --header -X --request -u --user -A --user-agent -e --referer -b --cookie -c \
                     --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
                     -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
                     --json --limit-rate --resolve --interface --etag-save --etag-compare --hsts --alt-svc --libcurl \
-                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable";
+                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable"
+);
 
 /// Options of `curl` whose value is a file after `@`.
-const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header --proxy-header -w --write-out";
+const CURL_FILE: List<'static> =
+    list!("-d --data --data-ascii --data-binary --json -H --header --proxy-header -w --write-out");
 
 /// Options of `curl` whose value may have a name before the `@` and the file.
-const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
+const CURL_NAMED_FILE: List<'static> = list!("--data-urlencode --url-query --variable");
 
-fn curl(rest: &[Word]) -> Vec<Operand> {
+fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
-    let dir = words.values_of("--output-dir").find_map(Text::text);
+    let dir = words.values_of(list!("--output-dir")).find_map(Text::text);
     let below = |text: &str| match &dir {
         Some(dir) if !text.starts_with('/') => format_smolstr!("{dir}/{text}"),
         Some(_) | None => text.into(),
     };
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
-    named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
-    named.extend(words.files_of("curl"));
+    named.extend(words.values_of(list!("-o --output")).filter_map(Text::text).map(|text| write(below(&text))));
+    named.extend(words.files_of(known));
     named.extend(sent_by_curl(&words));
-    let formats = words.values_of("-w --write-out").filter_map(Text::text);
+    let formats = words.values_of(list!("-w --write-out")).filter_map(Text::text);
     named.extend(formats.flat_map(|format| format.split("%output{").skip(1).filter_map(in_braces).collect::<Vec<_>>()));
-    if words.has_letter('O') || words.has("--remote-name --remote-name-all") {
+    if words.has_letter('O') || words.has(list!("--remote-name --remote-name-all")) {
         let names = words.operands.iter().filter_map(|arg| name_in_url(&exact(arg)?));
         named.extend(names.map(|name| write(below(&name))));
     }
@@ -328,7 +323,7 @@ fn sent_by_curl(words: &Words<'_>) -> Vec<Operand> {
         let (name, file) = value.arg().text().split_once('@')?;
         if name.contains('=') { None } else { read(value, file) }
     });
-    let forms = words.values_of("-F --form").flat_map(|value| {
+    let forms = words.values_of(list!("-F --form")).flat_map(|value| {
         let files = in_form(value.arg().text());
         files.into_iter().filter_map(|file| read(value, file)).collect::<Vec<_>>()
     });
@@ -351,26 +346,29 @@ fn in_braces(text: &str) -> Option<Operand> {
     Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
 }
 
-fn wget(rest: &[Word]) -> Vec<Operand> {
-    const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
+fn wget(known: &Program, rest: &[Word]) -> Vec<Operand> {
+    const VALUES: List<'static> = list!(
+        "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
         --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
         --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file \
-        --hsts-file --rejected-log --ca-certificate --certificate --private-key";
+        --hsts-file --rejected-log --ca-certificate --certificate --private-key"
+    );
     let words = Words::read(rest, VALUES);
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
-    named.extend(words.files_of("wget"));
-    let output: Vec<_> = words.values_of("-O --output-document").filter_map(Text::text).collect();
+    named.extend(words.files_of(known));
+    let output: Vec<_> = words.values_of(list!("-O --output-document")).filter_map(Text::text).collect();
     let quiet_to_stdout = words.options.iter().any(|given| given.name.ends_with("O-"));
-    if words.has("--spider") || quiet_to_stdout {
+    if words.has(list!("--spider")) || quiet_to_stdout {
         return named;
     }
     if !output.is_empty() {
         named.extend(output.into_iter().map(write));
         return named;
     }
-    let dir = words.values_of("-P --directory-prefix").find_map(Text::text).unwrap_or_else(|| ".".into());
-    let trees = words.has_letter('r') || words.has_letter('m') || words.has("--recursive --mirror --page-requisites");
+    let dir = words.values_of(list!("-P --directory-prefix")).find_map(Text::text).unwrap_or_else(|| ".".into());
+    let trees =
+        words.has_letter('r') || words.has_letter('m') || words.has(list!("--recursive --mirror --page-requisites"));
     if trees {
         named.push(Operand::certain(Access::Write, dir, Below::Names));
         return named;
@@ -401,18 +399,19 @@ fn tar(rest: &[Word]) -> Vec<Operand> {
         Some((first, behind)) if !first.text().starts_with('-') => (first.text(), behind),
         _ => ("", rest),
     };
-    let words = Words::read(behind, "-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform");
+    let words =
+        Words::read(behind, list!("-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform"));
     let shorts = words.options.iter().filter(|given| !given.name.starts_with("--"));
     let letters: String = shorts.map(|given| given.name.as_str()).chain([first]).collect();
-    let makes = letters.contains(['c', 'r', 'u']) || words.has("--create --append --update");
-    let takes_out = letters.contains('x') || words.has("--extract --get");
+    let makes = letters.contains(['c', 'r', 'u']) || words.has(list!("--create --append --update"));
+    let takes_out = letters.contains('x') || words.has(list!("--extract --get"));
     let mut operands = words.operands.iter();
-    let bundled = letters.contains('f') && words.values_of("-f --file").next().is_none();
+    let bundled = letters.contains('f') && words.values_of(list!("-f --file")).next().is_none();
     let archive = if bundled { operands.next().and_then(|arg| exact(arg)) } else { None };
-    let archive = words.values_of("-f --file").find_map(Text::text).or(archive);
+    let archive = words.values_of(list!("-f --file")).find_map(Text::text).or(archive);
     let access = if makes { Access::Write } else { Access::Read };
     let mut named: Vec<_> = archive.map(|text| Operand::certain(access, text, Below::Nothing)).into_iter().collect();
-    let dir = words.values_of("-C --directory").find_map(Text::text);
+    let dir = words.values_of(list!("-C --directory")).find_map(Text::text);
     if makes {
         let follows = words.follows("tar") || letters.contains('h');
         let all = Below::Everything.followed_if(follows);

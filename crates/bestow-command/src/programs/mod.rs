@@ -6,8 +6,8 @@
 
 mod condition;
 mod form;
-mod hash;
 mod record;
+mod subcommands;
 mod table;
 
 pub(crate) use condition::{Count, Test};
@@ -17,7 +17,8 @@ pub(crate) use record::{
     AllWords, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Uses, When,
     Wraps,
 };
-pub(crate) use table::{all, find, find_by_start};
+pub(crate) use subcommands::{Firsts, Subcommands};
+pub(crate) use table::{all, find, find_by_start, known};
 
 /// Returns the short option of a program that takes a secret, if there is one.
 pub fn secret_option(program: &str) -> Option<SecretOption> {

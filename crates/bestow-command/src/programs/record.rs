@@ -1,7 +1,12 @@
 //! The form of a record.
 
-use super::condition::Test;
-use crate::{options::Options, place::Place, values::Obeyed, word::Word};
+use super::{condition::Test, subcommands::Subcommands};
+use crate::{
+    options::{List, Options},
+    place::Place,
+    values::Obeyed,
+    word::Word,
+};
 
 /// All that is known about a program, or about several programs of one record.
 #[derive(Debug)]
@@ -12,6 +17,8 @@ pub(crate) struct Program {
     pub(crate) place: &'static str,
     /// The forms that only read. Empty if none is known.
     pub(crate) reads: &'static [&'static Reads],
+    /// Those of these forms that may need the network.
+    pub(crate) online: &'static [&'static Reads],
     /// The forms that destroy something permanently.
     pub(crate) destroys: &'static [&'static Destroys],
     /// True if the program does nothing without the network, except for uses that a row proves to stay on this machine.
@@ -24,8 +31,8 @@ pub(crate) struct Program {
     pub(crate) directory: &'static str,
     /// The uses that need the network, in addition to those that `reads` states.
     pub(crate) network: &'static [Uses],
-    /// The subcommands that store an address without contacting it. Alternatives are separated by `|`.
-    pub(crate) keeps: &'static str,
+    /// The subcommands that store an address without contacting it.
+    pub(crate) keeps: Subcommands,
     /// The operands that are hosts.
     pub(crate) hosts: Option<Hosts>,
     /// The use of the files that the words name.
@@ -77,11 +84,11 @@ pub(crate) type WordsQuestion = fn(&[Word]) -> Result<(), String>;
 /// A form of a program that only reads.
 #[derive(Debug)]
 pub(crate) struct Reads {
-    /// The words of the subcommand. Alternatives are separated by `|`.
-    pub(crate) subcommands: &'static str,
+    /// The words of the subcommand.
+    pub(crate) subcommands: Subcommands,
     /// Options that may precede the subcommand.
-    pub(crate) globals: &'static str,
-    pub(crate) flags: &'static str,
+    pub(crate) globals: List<'static>,
+    pub(crate) flags: List<'static>,
     pub(crate) operands: Operands,
     pub(crate) tests: &'static [Test<'static>],
     /// The reason of a refusal by one of the tests, if it differs from the usual one.
@@ -157,12 +164,12 @@ pub(crate) enum Online {
     Addresses,
     /// Uses with one of these subcommands, or one of these options.
     For {
-        subcommands: &'static str,
+        subcommands: Subcommands,
         options: &'static str,
     },
     /// All uses except those with one of these subcommands or options.
     AllBut {
-        subcommands: &'static str,
+        subcommands: Subcommands,
         options: &'static str,
     },
     /// Uses whose words satisfy this predicate.
@@ -172,8 +179,8 @@ pub(crate) enum Online {
 /// A form of a program that destroys something permanently.
 #[derive(Debug)]
 pub(crate) struct Destroys {
-    /// The words of the subcommand. Alternatives are separated by `|`.
-    pub(crate) subcommands: &'static str,
+    /// The words of the subcommand.
+    pub(crate) subcommands: Subcommands,
     pub(crate) when: &'static [When],
     pub(crate) why: &'static str,
     /// The names of the predicates in `when`.
@@ -210,13 +217,13 @@ pub(crate) enum When {
 pub(crate) enum Uses {
     All,
     /// All uses except those with one of these subcommands as the first word.
-    AllBut(&'static str),
+    AllBut(Subcommands),
     /// The uses with one of these subcommands.
-    Sub(&'static str),
+    Sub(Subcommands),
     /// The uses with one of these subcommands (first field) and one of these options (second field).
-    SubWith(&'static str, &'static str),
+    SubWith(Subcommands, &'static str),
     /// The uses with one of these subcommands, which may be abbreviated.
-    Begun(&'static str),
+    Begun(Subcommands),
     /// The uses without a subcommand.
     Bare,
     /// The uses with one of these options.
@@ -234,9 +241,9 @@ pub(crate) enum Uses {
 pub(crate) struct Hosts {
     pub(crate) operands: HostOperands,
     /// The options that take a value.
-    pub(crate) valued: &'static str,
+    pub(crate) valued: List<'static>,
     /// The options that redirect the program to another host.
-    pub(crate) redirects: &'static str,
+    pub(crate) redirects: List<'static>,
 }
 
 /// The operands that are hosts.
@@ -255,11 +262,11 @@ pub(crate) enum HostOperands {
 pub(crate) struct Files {
     pub(crate) role: Option<Role>,
     /// The options that take a value.
-    pub(crate) valued: &'static str,
+    pub(crate) valued: List<'static>,
     /// The options that name a file to write.
-    pub(crate) writes: &'static str,
+    pub(crate) writes: List<'static>,
     /// The options that name a file to read.
-    pub(crate) reads: &'static str,
+    pub(crate) reads: List<'static>,
 }
 
 /// The use that a program makes of its operands.
@@ -287,7 +294,7 @@ pub(crate) enum Role {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wraps {
     /// Every option of the wrapper. One that is not listed makes the whole command dangerous.
-    pub(crate) flags: &'static str,
+    pub(crate) flags: List<'static>,
     /// The number of operands before the command.
     pub(crate) operands: usize,
     /// True if every command that runs through the wrapper is at least dangerous.
@@ -297,18 +304,18 @@ pub(crate) struct Wraps {
 /// A use of a program that starts the command after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Starts {
-    /// The words of the subcommand. Alternatives are separated by `|`. Empty if every use starts a command.
-    pub(crate) subcommands: &'static str,
+    /// The words of the subcommand. Empty if every use starts a command.
+    pub(crate) subcommands: Subcommands,
     /// Every option. With one that is not listed, the command is not found.
-    pub(crate) flags: &'static str,
+    pub(crate) flags: List<'static>,
 }
 
 /// Options of a form that change neither what the program runs nor where it writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
-    /// The words of the subcommand. Alternatives are separated by `|`.
-    pub(crate) subcommands: &'static str,
-    pub(crate) flags: &'static str,
+    /// The words of the subcommand.
+    pub(crate) subcommands: Subcommands,
+    pub(crate) flags: List<'static>,
 }
 
 /// A short option of a program that takes a secret.

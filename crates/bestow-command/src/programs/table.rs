@@ -4,27 +4,32 @@ use std::borrow::Cow;
 
 use super::{
     condition::{Count, Test},
-    hash,
     record::{
         AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
         SecretOption, Starts, Uses, When, Wraps,
     },
+    subcommands::Subcommands,
 };
-use crate::{predicates, values::Obeyed};
+use crate::{hash::hash, options::list, predicates, values::Obeyed};
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// Returns what is known about the program with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Program> {
-    let mut slot = hash::slot(name.as_bytes());
+    let mut slot = hash(name.as_bytes());
     loop {
-        let index = usize::from(*SLOTS.get(slot)?).checked_sub(1)?;
+        let index = usize::from(*SLOTS.get(slot % SLOTS.len())?).checked_sub(1)?;
         let (known, program) = NAMES.get(index)?;
         if *known == name {
             return PROGRAMS.get(usize::from(*program));
         }
-        slot = (slot + 1) % hash::SLOTS;
+        slot += 1;
     }
+}
+
+/// Returns what is known about the program with this name, even if that is nothing.
+pub(crate) fn known(name: &str) -> &'static Program {
+    find(name).unwrap_or(&UNKNOWN)
 }
 
 /// Returns what is known about programs whose names begin like this one, such as `mkfs.ext4`.

@@ -13,11 +13,12 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_operands, stays_here};
 
 use crate::{
-    options,
+    options::{self, List},
     place::Places,
-    programs::{self, AllWords, Program, Reads},
+    programs::{self, AllWords, Firsts, Program, Reads},
     rules::Rules,
     tier::Profile,
+    values::base_name,
     word::Word,
 };
 
@@ -37,31 +38,40 @@ const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/
 
 /// Returns the name that is looked up for a program. The program must be a bare name or lie in a system directory.
 pub(crate) fn trusted_name(program: &str) -> Option<&str> {
-    match program.rsplit_once('/') {
+    let name = base_name(program);
+    match program.strip_suffix(name)?.strip_suffix('/') {
         None => Some(program),
-        Some((directory, name)) => TRUSTED.contains(&directory).then_some(name),
+        Some(directory) => TRUSTED.contains(&directory).then_some(name),
     }
 }
 
 /// Returns true for a program with a read-only form, or one that is known to change data.
 pub(crate) fn knows(name: &str) -> bool {
-    programs::find(name).is_some_and(|program| !program.reads.is_empty() || program.changes)
+    let known = programs::known(name);
+    !known.reads.is_empty() || known.changes
 }
 
-/// Returns the read-only forms of a program.
-fn rows(name: &str) -> &'static [&'static Reads] {
-    programs::find(name).map(|program| program.reads).unwrap_or_default()
+/// Returns the read-only forms of a program that may describe these words. Most rows describe another subcommand.
+fn rows_about(known: &'static Program, rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
+    let begun = match rest.first().map(Word::text) {
+        None => Firsts::default(),
+        // The subcommand follows the options.
+        Some(first) if first.starts_with('-') => Firsts::ALL,
+        Some(first) => Firsts::of(first.as_bytes()),
+    };
+    let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
+    known.reads.iter().copied().filter(describes)
 }
 
 /// Returns the options of rows without a predicate, for a program with the words `before` after it. None of these
 /// options can do harm, with any value and in any combination.
-pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iterator<Item = &'static str> + 'n {
+pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iterator<Item = List<'static>> + 'n {
     let asks_nothing = |row: &Reads| {
         let listed = matches!(row.words, AllWords::Listed) && row.tests.is_empty() && row.code.is_none();
         listed && !row.only_at_start && !row.lenient
     };
-    let rows = rows(name).iter().filter(move |row| asks_nothing(row));
-    let follows = |row: &&&Reads| row.subcommands.split('|').any(|words| options::before_has(before, words));
+    let rows = programs::known(name).reads.iter().filter(move |row| asks_nothing(row));
+    let follows = |row: &&&Reads| row.subcommands.iter().any(|words| options::before_has(before, words));
     rows.filter(follows).map(|row| row.flags)
 }
 
@@ -72,53 +82,50 @@ pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }
-    if programs::find(name).is_some_and(|program| program.loads_first) {
+    let known = programs::known(name);
+    if known.loads_first {
         return Proof::Unproven(format!("`{name}` runs code of its directory before it reads its options"));
     }
-    if let Some(rule) = answers(name, program, rest) {
+    if let Some(rule) = answers(name, known, program, rest) {
         return Proof::Reads(rule);
     }
-    let rows = rows(name);
-    if rows.is_empty() {
-        return if knows(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
+    if known.reads.is_empty() {
+        return if known.changes { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     }
-    if rules.profile == Profile::Strict && secrets::prints(name, rest) {
+    if rules.profile == Profile::Strict && secrets::prints(known, rest) {
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
-    for row in rows {
+    for row in rows_about(known, rest) {
         match row.try_prove(rest, rules.profile, places) {
-            Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
+            Ok(()) if program.is_written() => return Proof::Reads(["`", name, "` only reads in this form"].concat()),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),
             Err(None) => {}
-            Err(Some(why)) => doubt = Some(format!("`{name}`: {why}")),
+            Err(Some(why)) => doubt = Some(["`", name, "`: ", &why].concat()),
         }
     }
     Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
 }
 
 /// Returns the rule that a program only prints its version or its help.
-fn answers(name: &str, program: &Word, rest: &[Word]) -> Option<String> {
-    let known = programs::find(name);
+fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option<String> {
     let is_asked = |question: &Word| {
-        let answers = |program: &Program| match question.text() {
-            "--help" | "--version" => program.says || !program.reads.is_empty(),
-            "-version" => program.says && program.one_dash,
-            "-h" => program.short_help,
+        let answers = match question.text() {
+            "--help" | "--version" => known.says || !known.reads.is_empty(),
+            "-version" => known.says && known.one_dash,
+            "-h" => known.short_help,
             _ => false,
         };
-        question.is_written() && known.is_some_and(answers)
+        answers && question.is_written()
     };
     match rest {
         _ if !program.is_written() => None,
         [question] if is_asked(question) => Some(format!("`{name}` only says what it is")),
-        _ if known.is_some_and(|program| help::asks(program, rest)) => {
-            Some(format!("`{name}` only explains a subcommand"))
-        }
+        _ if help::asks(known, rest) => Some(format!("`{name}` only explains a subcommand")),
         _ => None,
     }
 }
 
 fn not_only_reading(name: &str) -> String {
-    format!("`{name}` may change, delete or run something in this form")
+    ["`", name, "` may change, delete or run something in this form"].concat()
 }

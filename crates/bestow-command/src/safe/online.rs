@@ -2,19 +2,18 @@
 //!
 //! The rows that describe safe uses also describe the need for the network. Thus no use is missing in a second table.
 
-use super::{answers, rows};
+use super::{answers, rows_about};
 use crate::{
     destroy::Words,
     place::Places,
-    programs::{self, Online, Operands, Reads},
+    programs::{Online, Operands, Program, Reads},
     tier::Profile,
     word::Word,
 };
 
 impl Reads {
     /// Returns true if this use, which the row describes, needs the network.
-    pub(crate) fn is_online(&self, rest: &[Word]) -> bool {
-        let words = Words::new(rest);
+    pub(crate) fn is_online(&self, rest: &[Word], words: &Words<'_>) -> bool {
         match self.online {
             Online::Never => false,
             Online::Always => true,
@@ -24,52 +23,51 @@ impl Reads {
                     || !options.is_empty() && words.has_flag(options)
             }
             Online::AllBut { subcommands, options } => {
-                let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
+                let begun = self.after_globals(rest).unwrap_or_default();
+                let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(begun, subcommand).is_some();
                 let given = |word: &Word| options.split(' ').any(|option| option == word.text());
-                !subcommands.split('|').any(stands) && !rest.iter().any(given)
+                !subcommands.iter().any(stands) && !rest.iter().any(given)
             }
             Online::If(asks) => asks(rest),
         }
     }
 
     /// Returns true for words that contain the subcommand of this row, proven or not.
-    fn speaks_of(&self, rest: &[Word]) -> bool {
-        let words = Words::new(rest);
+    fn speaks_of(&self, rest: &[Word], words: &Words<'_>) -> bool {
         self.after_subcommand(rest).is_some() || words.has_subcommand(self.subcommands)
     }
 }
 
 /// Returns true if a read-only form of the program needs the network, or if the program only connects to a service.
-pub(crate) fn may_ask_network(name: &str) -> bool {
-    let asks = |row: &&'static Reads| !matches!(row.online, Online::Never);
-    programs::find(name).is_some_and(|program| program.only_online || program.reads.iter().any(asks))
+pub(crate) fn may_ask_network(known: &Program) -> bool {
+    known.only_online || !known.online.is_empty()
 }
 
-/// Returns true if the first operand of `name` is a subcommand, according to the rows.
-pub(crate) fn has_subcommands(name: &str) -> bool {
-    programs::find(name)
-        .is_some_and(|program| program.only_online || program.reads.iter().any(|row| !row.subcommands.is_empty()))
+/// Returns true if the first operand of the program is a subcommand, according to the rows.
+pub(crate) fn has_subcommands(known: &Program) -> bool {
+    known.only_online || known.reads.iter().any(|row| !row.subcommands.is_empty())
 }
 
-/// Returns true if a row lists `name` among the programs that show the content of the files that their operands name.
-pub(crate) fn reads_operands(name: &str) -> bool {
+/// Returns true if a row says that the program shows the content of the files that its operands name.
+pub(crate) fn reads_operands(known: &Program) -> bool {
     let takes = |row: &Reads| row.subcommands.is_empty() && row.operands != Operands::None;
-    rows(name).iter().any(|row| row.shows_files && takes(row))
+    known.reads.iter().any(|row| row.shows_files && takes(row))
 }
 
-/// Returns true if `name` needs the network with these words, according to the rows.
-pub(crate) fn asks_network(name: &str, rest: &[Word]) -> bool {
-    let asks = |row: &&'static Reads| row.is_online(rest) && row.speaks_of(rest);
-    programs::find(name).is_some_and(|program| program.only_online || program.reads.iter().any(asks))
+/// Returns true if the program needs the network with these words, according to the rows.
+pub(crate) fn asks_network(known: &Program, rest: &[Word]) -> bool {
+    let words = Words::new(rest);
+    known.only_online || known.online.iter().any(|row| row.is_online(rest, &words) && row.speaks_of(rest, &words))
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
 /// the network.
-pub(crate) fn stays_here(name: &str, args: &[Word]) -> bool {
+pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();
-    let proves = |row: &&&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let mut proving = rows(name).iter().filter(proves).peekable();
+    let words = Words::new(rest);
+    let proves = |row: &&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
+    let mut proving = rows_about(known, rest).filter(proves).peekable();
     let is_proven = proving.peek().is_some();
-    answers(name, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest))
+    answers(name, known, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest, &words))
 }

@@ -2,10 +2,9 @@
 
 use super::{git_settings, sending};
 use crate::{
-    destroy::occurs,
     options::{Options, Reading},
     place::{Place, Places},
-    programs::{AllWords, Operands, Reach, Reads},
+    programs::{AllWords, Firsts, Operands, Reach, Reads},
     tier::Profile,
     word::Word,
 };
@@ -68,32 +67,40 @@ impl Reads {
         if self.subcommands.is_empty() {
             return Some(rest);
         }
-        // Most rows of a program describe another subcommand.
-        let may_stand = |first: &Word| first.text().starts_with('-') || occurs(first.text(), self.subcommands);
-        let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommands.split('|'))?;
-        subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
+        let words = self.after_globals(rest)?;
+        let first = Firsts::of(words.first()?.text().as_bytes());
+        let mut subcommands = self.subcommands.iter().filter(|_| self.subcommands.may_begin_with(first));
+        subcommands.find_map(|subcommand| self.after_words(words, subcommand))
     }
 
-    /// Returns the words after `subcommand`. Global options may precede each of its words.
-    pub(super) fn after_words<'a>(&self, rest: &'a [Word], subcommand: &str) -> Option<&'a [Word]> {
-        let mut words = rest;
-        for wanted in subcommand.split(' ') {
-            if !self.globals.is_empty() && words.first().is_some_and(|word| word.text().starts_with('-')) {
-                let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
-                let options = Options::read(words.get(..MAX_BEFORE).unwrap_or(words), reading).ok()?;
-                if !options.given.iter().all(git_settings::is_harmless_global) {
-                    return None;
-                }
-                words = words.get(options.first_operand?..)?;
-            }
-            let (word, behind) = words.split_first()?;
-            if !word.is_written() || word.text() != wanted {
-                return None;
-            }
-            words = behind;
+    /// Returns the words after `subcommand`, which they begin with. Global options may precede each of its other words.
+    pub(super) fn after_words<'a>(&self, words: &'a [Word], subcommand: &str) -> Option<&'a [Word]> {
+        let mut wanted = subcommand.split(' ');
+        let mut behind = after_word(words, wanted.next()?)?;
+        for wanted in wanted {
+            behind = after_word(self.after_globals(behind)?, wanted)?;
         }
-        Some(words)
+        Some(behind)
     }
+
+    /// Returns the words after global options at their beginning.
+    pub(super) fn after_globals<'a>(&self, words: &'a [Word]) -> Option<&'a [Word]> {
+        if self.globals.is_empty() || !words.first().is_some_and(|word| word.text().starts_with('-')) {
+            return Some(words);
+        }
+        let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
+        let options = Options::read(words.get(..MAX_BEFORE).unwrap_or(words), reading).ok()?;
+        if !options.given.iter().all(git_settings::is_harmless_global) {
+            return None;
+        }
+        words.get(options.first_operand?..)
+    }
+}
+
+/// Returns the words after the first one, if it is this word.
+fn after_word<'a>(words: &'a [Word], wanted: &str) -> Option<&'a [Word]> {
+    let (word, behind) = words.split_first()?;
+    (word.is_written() && word.text() == wanted).then_some(behind)
 }
 
 /// Returns true for a file that usually holds secrets, by its name.

@@ -1,11 +1,11 @@
 //! Uses of programs that print data that is usually secret. They are read-only, but the strict profile prompts for
 //! them.
 
-use crate::{programs, word::Word};
+use crate::{programs::Program, word::Word};
 
-/// Returns true if the program `name` prints data that is usually secret, with the words `rest`.
-pub(super) fn prints(name: &str, rest: &[Word]) -> bool {
-    rest.iter().any(is_of_environment) || prints_settings(name, rest) || reads_environment(name, rest)
+/// Returns true if a program prints data that is usually secret, with the words `rest`.
+pub(super) fn prints(known: &Program, rest: &[Word]) -> bool {
+    rest.iter().any(is_of_environment) || prints_settings(known, rest) || reads_environment(known, rest)
 }
 
 /// Returns true for a word with an environment variable whose name suggests a secret.
@@ -13,8 +13,8 @@ fn is_of_environment(word: &Word) -> bool {
     word.may_be_secret() && word.is_of_environment()
 }
 
-fn prints_settings(name: &str, rest: &[Word]) -> bool {
-    let mut secrets = programs::find(name).map(|program| program.secrets).unwrap_or_default().iter();
+fn prints_settings(known: &Program, rest: &[Word]) -> bool {
+    let mut secrets = known.secrets.iter();
     secrets.any(|subcommand| {
         let mut words = rest.iter();
         subcommand.split(' ').all(|wanted| words.any(|word| is_word(word.text(), wanted)))
@@ -28,9 +28,9 @@ fn is_word(text: &str, wanted: &str) -> bool {
     names.any(|name| name == wanted || name.strip_suffix('s') == Some(wanted))
 }
 
-fn reads_environment(name: &str, rest: &[Word]) -> bool {
+fn reads_environment(known: &Program, rest: &[Word]) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut words = programs::find(name).map(|program| program.environment).unwrap_or_default().iter();
+    let mut words = known.environment.iter();
     words.any(|wanted| {
         let stands_in = |text: &str| {
             text.match_indices(wanted).any(|(at, found)| {

@@ -39,7 +39,7 @@ impl Reader<'_> {
                 pieces.0.push(plain_parameter(char::from(byte).into(), quoted));
             }
             _ if quoted => pieces.quoted("$"),
-            _ => pieces.bare('$'),
+            _ => pieces.bare("$"),
         }
         Ok(())
     }

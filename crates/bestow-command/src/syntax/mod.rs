@@ -30,7 +30,8 @@ pub(super) fn parse(text: &str) -> Parsed {
     let mut reader = Reader::new(text);
     let mut script = tree::Script::default();
     let broken = reader.program(&mut script).is_err();
-    if text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n')) {
+    let is_printed = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n');
+    if !text.bytes().all(is_printed) && text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n')) {
         reader.fault("a control character");
     }
     let ledger = reader.ledger;

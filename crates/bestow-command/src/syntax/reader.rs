@@ -1,5 +1,7 @@
 //! The text, a position in it, and the limits for every operation that moves the position.
 
+use std::rc::Rc;
+
 use super::tree::{Fault, RawWord};
 use crate::span::Span;
 
@@ -28,7 +30,7 @@ pub(super) struct Awaited {
 /// The state that a text shares with the texts inside it (backticks, here-document bodies).
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) bodies: Vec<RawWord>,
+    pub(super) bodies: Vec<Rc<RawWord>>,
     pub(super) faults: Vec<Fault>,
     pub(super) depth: usize,
     pub(super) nodes: usize,
@@ -95,11 +97,15 @@ impl<'a> Reader<'a> {
 
     /// Returns the next byte. Like the shell, it skips line continuations.
     pub(super) fn peek(&mut self) -> Option<u8> {
-        while self.raw_starts("\\\n") {
-            self.at += 2;
-            self.ledger.steps += 1;
+        loop {
+            match self.raw() {
+                Some(b'\\') if self.raw_starts("\\\n") => {
+                    self.at += 2;
+                    self.ledger.steps += 1;
+                }
+                next => return next,
+            }
         }
-        self.raw()
     }
 
     /// Returns the byte after the next one, without line continuations.

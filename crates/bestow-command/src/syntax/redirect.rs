@@ -1,5 +1,7 @@
 //! Redirections and the bodies of here-documents.
 
+use std::rc::Rc;
+
 use super::{
     reader::{Awaited, Read, Reader, is_loud},
     tree::{Flow, Piece, RawWord, Redirect},
@@ -8,7 +10,9 @@ use super::{
 impl Reader<'_> {
     /// Parses a redirection, or returns `None` if there is none at this position.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
-        self.peek();
+        if !self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{')) {
+            return Ok(None);
+        }
         let start = self.at;
         let descriptor = self.descriptor();
         let flow = match self.redirect_operator() {
@@ -117,7 +121,7 @@ impl Reader<'_> {
             self.fault("a here-document whose end cannot be told");
         }
         let body = self.ledger.bodies.len();
-        self.ledger.bodies.push(RawWord::default());
+        self.ledger.bodies.push(Rc::default());
         self.awaited.push(Awaited { body, delimiter, strip_tabs, literal });
         Ok(Redirect { flow: Flow::HereDocument(body), descriptor, unusual: false, target })
     }
@@ -140,7 +144,7 @@ impl Reader<'_> {
                 self.inside(&text, span, |reader| reader.expand_body())?
             };
             if let Some(body) = self.ledger.bodies.get_mut(awaited.body) {
-                *body = RawWord { span, pieces };
+                *body = RawWord { span, pieces }.into();
             }
         }
         Ok(())

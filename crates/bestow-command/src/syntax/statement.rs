@@ -6,10 +6,28 @@ use super::{
 };
 
 /// Words with a special meaning at the start of a command.
-pub(super) const RESERVED: [&str; 22] = [
+pub(super) static RESERVED: [&str; 22] = [
     "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "select", "while", "until", "do", "done", "case",
     "esac", "function", "time", "coproc", "in", "]]",
 ];
+
+/// Returns true if a reserved word begins with this byte.
+fn begins_reserved(byte: u8) -> bool {
+    const BEGINNINGS: u128 = {
+        let (mut all, mut words) = (0, RESERVED.as_slice());
+        while let [word, behind @ ..] = words {
+            if let [first, ..] = word.as_bytes() {
+                all |= 1 << *first;
+            }
+            words = behind;
+        }
+        all
+    };
+    byte.is_ascii() && BEGINNINGS >> byte & 1 == 1
+}
+
+/// The number of words for which a command has room at first.
+const WORDS: usize = 4;
 
 impl Reader<'_> {
     /// Parses a whole text. The commands before a mistake stay in `script`.
@@ -47,7 +65,7 @@ impl Reader<'_> {
             if self.at_end_of_list(ends) {
                 return Ok(());
             }
-            let mut pipelines = Vec::new();
+            let mut pipelines = Vec::with_capacity(1);
             let complete = self.and_or(&mut pipelines);
             script.statements.push(Statement { pipelines, background: false });
             complete?;
@@ -88,7 +106,7 @@ impl Reader<'_> {
     fn and_or(&mut self, pipelines: &mut Vec<Pipeline>) -> Read<()> {
         let mut joint = Joint::First;
         loop {
-            let mut commands = Vec::new();
+            let mut commands = Vec::with_capacity(1);
             let mut negated = false;
             let complete = self.pipeline(&mut commands, &mut negated);
             pipelines.push(Pipeline { joint, negated, commands });
@@ -167,7 +185,7 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Read<(Form, Vec<Redirect>)> {
-        let mut simple = Simple::default();
+        let mut simple = Simple { assignments: Vec::new(), words: Vec::with_capacity(WORDS) };
         let mut redirects = Vec::new();
         loop {
             self.step()?;
@@ -227,7 +245,9 @@ impl Reader<'_> {
 
     /// Returns the reserved word at this position, if there is one.
     pub(super) fn reserved(&mut self) -> Option<&'static str> {
-        self.peek();
+        if !self.peek().is_some_and(begins_reserved) {
+            return None;
+        }
         let start = self.at;
         let mut letters = [0_u8; 9];
         let mut length = 0;
@@ -242,8 +262,8 @@ impl Reader<'_> {
             self.at += 1;
         }
         self.at = start;
-        let text = std::str::from_utf8(letters.get(..length)?).ok()?;
-        RESERVED.into_iter().find(|word| *word == text)
+        let letters = letters.get(..length)?;
+        RESERVED.iter().copied().find(|word| word.as_bytes() == letters)
     }
 
     /// Consumes a reserved word that [`Reader::reserved`] has found.

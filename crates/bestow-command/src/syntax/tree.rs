@@ -219,7 +219,7 @@ pub(crate) struct Fault {
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
-    pub(crate) bodies: Vec<RawWord>,
+    pub(crate) bodies: Vec<Rc<RawWord>>,
     /// Faults. The list is empty exactly when the whole text was understood.
     pub(crate) faults: Vec<Fault>,
     /// True if the text ends inside a construct, or is not valid shell syntax.

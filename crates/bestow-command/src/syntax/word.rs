@@ -9,18 +9,11 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Pieces(pub(super) Vec<Piece>);
 
-/// The initial capacity for the text of a word, enough for most words.
-const WORD: usize = 16;
-
 impl Pieces {
-    pub(super) fn bare(&mut self, c: char) {
+    pub(super) fn bare(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Piece::Bare(text)) => text.push(c),
-            _ => {
-                let mut text = String::with_capacity(WORD);
-                text.push(c);
-                self.add(Piece::Bare(text));
-            }
+            Some(Piece::Bare(before)) => before.push_str(text),
+            _ => self.add(Piece::Bare(text.into())),
         }
     }
 
@@ -34,7 +27,7 @@ impl Pieces {
     /// Adds a piece. Most words have a single piece.
     fn add(&mut self, piece: Piece) {
         if self.0.is_empty() {
-            self.0.reserve_exact(1);
+            self.0 = Vec::with_capacity(1);
         }
         self.0.push(piece);
     }
@@ -79,6 +72,7 @@ impl Reader<'_> {
                 b'(' if pieces.opens_extended_glob() => self.extended_glob(&mut pieces)?,
                 b'(' if pieces.only_bare().is_some_and(is_assignment_head) => self.array(&mut pieces)?,
                 byte if ends_word(byte) => break,
+                byte if is_ordinary(byte) => self.ordinary_run(&mut pieces),
                 byte => self.unquoted(byte, &mut pieces)?,
             }
         }
@@ -121,10 +115,22 @@ impl Reader<'_> {
                 if c.is_control() || is_invisible(c) {
                     self.fault("a control or invisible character outside quotes");
                 }
-                pieces.bare(c);
+                pieces.bare(c.encode_utf8(&mut [0; 4]));
             }
         }
         Ok(())
+    }
+
+    /// Reads text outside quotes, up to the next byte that may have a meaning. It takes as many steps as its characters
+    /// do one by one.
+    fn ordinary_run(&mut self, pieces: &mut Pieces) {
+        let start = self.at;
+        while self.raw().is_some_and(is_ordinary) {
+            self.at += 1;
+        }
+        // The caller has counted the first step.
+        self.ledger.steps += 2 * (self.at - start) - 1;
+        pieces.bare(self.slice(start, self.at));
     }
 
     fn single_quoted(&mut self) -> Read<&str> {
@@ -235,6 +241,11 @@ impl Reader<'_> {
 /// Returns true where a tilde stands for a directory: at the start of a word or of an assigned value.
 fn at_tilde_place(pieces: &Pieces) -> bool {
     pieces.is_empty() || pieces.only_bare().is_some_and(|text| text.ends_with(['=', ':']) && text.contains('='))
+}
+
+/// Returns true for a byte that has no meaning of its own in a word.
+fn is_ordinary(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'=' | b':' | b',' | b'%' | b'+' | b'@')
 }
 
 /// Returns true for `name=` and `name+=`.

@@ -59,8 +59,9 @@ const PACKAGES: &[&str] = &["jest", "jest-cli", "webpack", "webpack-cli", "lerna
 struct Traps(PathBuf);
 
 impl Traps {
-    fn lay() -> Traps {
-        let traps = Traps(std::env::temp_dir().join(format!("bestow-traps-{}", std::process::id())));
+    /// Lays the traps for one test.
+    fn lay(test: &str) -> Traps {
+        let traps = Traps(std::env::temp_dir().join(format!("bestow-traps-{test}-{}", std::process::id())));
         let marker = traps.marker().display().to_string();
         for (names, text) in TRAPS {
             names.iter().for_each(|name| traps.write(name, &text.replace("MARKER", &marker)));
@@ -124,7 +125,7 @@ fn installed(name: &str) -> Option<PathBuf> {
 #[test]
 #[cfg(unix)]
 fn a_program_that_only_says_what_it_is_loads_nothing_of_its_directory() {
-    let traps = Traps::lay();
+    let traps = Traps::lay("help");
     assert!(traps.catches(&traps.0.join("trap.sh"), "--help"), "a trap leaves its marker");
     let mut caught = Vec::new();
     let mut ran = 0;
@@ -150,7 +151,7 @@ fn a_program_that_only_says_what_it_is_loads_nothing_of_its_directory() {
 #[cfg(unix)]
 fn a_reader_that_settings_turn_into_a_writer_names_what_it_obeys() {
     let Some(git) = installed("git") else { return };
-    let traps = Traps::lay();
+    let traps = Traps::lay("git");
     let run = |words: &[&str]| {
         let mut command = Command::new(&git);
         command.args(words).current_dir(&traps.0).env("HOME", &traps.0).stdin(Stdio::null());

@@ -61,7 +61,7 @@ fn work(line: &str) -> usize {
     let programs = Programs::new(&rules);
     let mut interpreter = Interpreter::new(&programs, line);
     let steps = parsed.steps;
-    interpreter.run_script(parsed, None);
+    interpreter.run_script(&parsed, None);
     interpreter.budget.work() + steps
 }
 

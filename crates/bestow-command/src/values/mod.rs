@@ -53,3 +53,4 @@ pub mod shared {
 }
 
 pub(crate) use shared::*;
+pub(crate) use spoken::behind_last;

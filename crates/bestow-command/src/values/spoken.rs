@@ -149,5 +149,11 @@ impl Spoken {
 
 /// Returns the last component of a path.
 pub fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    behind_last(program, b'/')
+}
+
+/// Returns the text behind the last one of these bytes, or the whole text.
+pub(crate) fn behind_last(text: &str, byte: u8) -> &str {
+    let start = text.bytes().rposition(|one| one == byte).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or(text)
 }

@@ -1,11 +1,11 @@
 //! Hosts in words: in a URL, in `user@host`, in `host:path`, or in an operand that is a host.
 
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use crate::{
     evaluator,
     needs::{network::globs, operand::exact},
-    options::is_listed,
+    options::{List, is_listed, short},
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
     word::{Known, Word},
@@ -72,7 +72,7 @@ fn at_places(known: Hosts, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
 }
 
 /// Returns the options that a word gives, joined or not, and the value of the last one if it is part of the word.
-fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
+fn options<'w>(text: &'w str, valued: List<'_>) -> (Vec<SmolStr>, Option<&'w str>) {
     if let Some((option, value)) = text.split_once('=') {
         return (vec![option.into()], Some(value));
     }
@@ -81,7 +81,7 @@ fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
     }
     let mut options = Vec::new();
     for (at, letter) in text.char_indices().skip(1) {
-        let option = format_smolstr!("-{letter}");
+        let option = short(letter);
         let takes = is_listed(valued, &option);
         options.push(option);
         if takes {
@@ -98,8 +98,9 @@ pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
 
 fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let text = word.text();
-    // Every address contains a colon.
-    if !text.contains(':') && !text.contains("/inet") {
+    let has_names = matches!(name, "awk" | "gawk") && text.contains("/inet");
+    // Every other address contains a colon.
+    if !has_names && !text.bytes().any(|byte| byte == b':') {
         return Vec::new();
     }
     let is_whole = exact(word).is_some();
@@ -109,7 +110,7 @@ fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let host = |part| if is_whole { in_url(part).or_else(|| in_login(part)) } else { begun(part) };
     let mut hosts: Vec<_> = parts.filter_map(host).collect();
     // A `gawk` program opens such a name as a connection.
-    if matches!(name, "awk" | "gawk") && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
+    if has_names && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
         hosts.push(None);
     }
     if evaluator::runs_code(name) {

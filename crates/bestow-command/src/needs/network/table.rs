@@ -3,21 +3,24 @@
 use crate::{
     destroy::Words,
     needs::network::hosts,
-    programs::{self, Uses},
+    programs::{self, Program, Subcommands, Uses},
     safe,
     word::Word,
 };
 
 /// Returns the listed name of a program: without a version, the name of a variant, or a file extension.
 pub(super) fn plain_name(name: &str) -> &str {
-    if may_need(name) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {
+    if may_need(programs::known(name)) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {
         return name;
     }
     let endings = [".exe", ".cmd", ".openbsd", ".traditional"];
     let plain = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     let is_version = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let before_dash = plain.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(plain, |(name, _)| name);
-    [plain, before_dash, without_version(plain)].into_iter().find(|name| may_need(name)).unwrap_or(name)
+    [plain, before_dash, without_version(plain)]
+        .into_iter()
+        .find(|name| may_need(programs::known(name)))
+        .unwrap_or(name)
 }
 
 fn without_version(name: &str) -> &str {
@@ -34,30 +37,30 @@ pub(crate) fn subcommands() -> impl Iterator<Item = (&'static str, &'static str)
         Uses::Told(_) | Uses::Remote | Uses::Database => None,
     });
     listed.flat_map(|(names, list)| {
-        names.iter().flat_map(move |name| list.split('|').map(move |subcommand| (*name, subcommand)))
+        names.iter().flat_map(move |name| list.iter().map(move |subcommand| (*name, subcommand)))
     })
 }
 
 /// Returns true if some use of the program may need the network.
-pub(super) fn may_need(name: &str) -> bool {
-    programs::find(name).is_some_and(|program| !program.network.is_empty()) || safe::may_ask_network(name)
+pub(super) fn may_need(known: &Program) -> bool {
+    !known.network.is_empty() || safe::may_ask_network(known)
 }
 
 /// Returns true if the first operand of the program is a subcommand.
-pub(super) fn has_subcommands(name: &str) -> bool {
+pub(super) fn has_subcommands(name: &str, known: &Program) -> bool {
     let says = |uses: &Uses| matches!(uses, Uses::AllBut(_) | Uses::Sub(_) | Uses::Begun(_) | Uses::Bare);
-    rows(name).any(says) || safe::has_subcommands(name)
+    rows(name, known).iter().any(says) || safe::has_subcommands(known)
 }
 
 /// Returns true if the program needs the network with these words.
-pub(super) fn needs(name: &str, rest: &[Word]) -> bool {
+pub(super) fn needs(name: &str, known: &Program, rest: &[Word]) -> bool {
     let words = Words::new(rest);
-    let any = |list: &str| words.has_subcommand(list);
-    rows(name).any(|uses| match uses {
+    let any = |list: &Subcommands| words.has_subcommand(*list);
+    rows(name, known).iter().any(|uses| match uses {
         Uses::All => true,
-        Uses::AllBut(list) => !rest.first().is_some_and(|first| list.split('|').any(|local| first.text() == local)),
+        Uses::AllBut(list) => !rest.first().is_some_and(|first| list.iter().any(|local| first.text() == local)),
         Uses::Sub(list) => any(list),
-        Uses::Begun(list) => any(list) || words.begins_subcommand(list),
+        Uses::Begun(list) => any(list) || words.begins_subcommand(*list),
         Uses::Bare => rest.iter().all(|word| word.text().starts_with('-')),
         Uses::With(options) => words.has_flag(options),
         Uses::Told(options) => is_told(options, rest),
@@ -68,14 +71,16 @@ pub(super) fn needs(name: &str, rest: &[Word]) -> bool {
 }
 
 /// Returns true if the words only store an address.
-pub(super) fn keeps(name: &str, rest: &[Word]) -> bool {
-    let keeps = programs::find(name).map(|program| program.keeps).filter(|keeps| !keeps.is_empty());
-    keeps.is_some_and(|list| Words::new(rest).has_subcommand(list))
+pub(super) fn keeps(known: &Program, rest: &[Word]) -> bool {
+    !known.keeps.is_empty() && Words::new(rest).has_subcommand(known.keeps)
 }
 
-fn rows(name: &str) -> impl Iterator<Item = &'static Uses> {
-    let of = |name: &str| programs::find(name).map(|program| program.network).filter(|uses| !uses.is_empty());
-    of(name).or_else(|| of(without_version(name))).into_iter().flatten()
+/// Returns the uses of a program that need the network. A name with a version has those of the name without it.
+fn rows(name: &str, known: &Program) -> &'static [Uses] {
+    match known.network {
+        [] => programs::known(without_version(name)).network,
+        uses => uses,
+    }
 }
 
 /// Returns true if one of `options` is given with a value that is not a path. A path is a socket of this machine.

@@ -7,6 +7,7 @@ use crate::{
         operand::{Operand, exact},
         roles::words::{copied, is_short_for},
     },
+    options::{List, list},
     values::{Access, Below},
     word::{Gaps, Known, Word},
 };
@@ -31,24 +32,26 @@ enum Does {
 }
 
 /// Rows of subcommands, separated by blanks, their use of files, and their options that take a value.
-const ROWS: &[(&str, Does, &str)] = &[
-    ("mv", Does::Moves, ""),
-    ("rm", Does::Removes, "--pathspec-from-file"),
-    ("checkout restore", Does::Writes, "-b -B -s --source --conflict --pathspec-from-file"),
+const ROWS: &[(&str, Does, List<'static>)] = &[
+    ("mv", Does::Moves, list!("")),
+    ("rm", Does::Removes, list!("--pathspec-from-file")),
+    ("checkout restore", Does::Writes, list!("-b -B -s --source --conflict --pathspec-from-file")),
     ("grep", Does::Searches, GREP),
-    ("archive", Does::Takes, "-o --output --format --prefix --remote --exec --mtime"),
-    ("checkout-index", Does::Takes, "--prefix --stage"),
+    ("archive", Does::Takes, list!("-o --output --format --prefix --remote --exec --mtime")),
+    ("checkout-index", Does::Takes, list!("--prefix --stage")),
     ("diff show format-patch", Does::Shows(""), DIFF),
     ("log reflog whatchanged stash", Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff"), DIFF),
-    ("cat-file blame annotate", Does::Names, ""),
+    ("cat-file blame annotate", Does::Names, list!("")),
 ];
 
 /// Options with a value of `git grep`.
-const GREP: &str = "-A -B -C -O -e -f -m --max-count --max-depth --threads";
+const GREP: List<'static> = list!("-A -B -C -O -e -f -m --max-count --max-depth --threads");
 
 /// Options with a value of the subcommands that show changes.
-const DIFF: &str = "-G -I -O -S -U -l -n -L -o --output --since --until --after --before --author --grep --format \
-                    --max-count --skip --diff-filter --inter-hunk-context";
+const DIFF: List<'static> = list!(
+    "-G -I -O -S -U -l -n -L -o --output --since --until --after --before --author --grep --format \
+                    --max-count --skip --diff-filter --inter-hunk-context"
+);
 
 /// Options that suppress the content of the files.
 const NO_PATCH: &str = "--stat --numstat --shortstat --dirstat --summary --name-only --name-status --no-patch --quiet \
@@ -67,12 +70,12 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
     match does {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
-        Does::Removes if words.has("--cached") => {}
+        Does::Removes if words.has(list!("--cached")) => {}
         Does::Removes | Does::Writes => {
             named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
         }
         Does::Searches => {
-            let skipped = usize::from(!words.has("-e -f"));
+            let skipped = usize::from(!words.has(list!("-e -f")));
             let operands = words.operands.get(skipped..).unwrap_or_default();
             // A name without `/` or `.` may be a revision. A revision is searched as a whole.
             let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.']));
@@ -86,8 +89,8 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             named.extend(operands.is_empty().then(|| here(Below::Everything)));
         }
         Does::Shows(with) => {
-            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(option));
-            let is_silent = NO_PATCH.split(' ').any(|option| words.has(option)) || words.has("-s -q");
+            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(List::of(option)));
+            let is_silent = NO_PATCH.split(' ').any(|option| words.has(List::of(option))) || words.has(list!("-s -q"));
             if asked || with.is_empty() && !is_silent {
                 named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
                 named.extend(told.is_empty().then(|| here(Below::Versions)));
@@ -99,7 +102,7 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
 }
 
 /// Returns the row of the subcommand and the words after it.
-fn subcommand(rest: &[Word]) -> Option<(Does, &'static str, &[Word])> {
+fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
         match word.text() {
@@ -169,11 +172,11 @@ fn without_index(rest: &[Word]) -> Option<WithoutIndex<'_>> {
     let is_told = options.into_iter().any(is_told);
     if verb.text() == "grep" {
         let words = Words::read(behind, GREP);
-        let skipped = usize::from(!words.has("-e -f"));
+        let skipped = usize::from(!words.has(list!("-e -f")));
         let files = words.operands.into_iter().skip(skipped).collect();
         return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
     }
-    let files = Words::read(behind, "-G -I -O -S -U -l").operands;
+    let files = Words::read(behind, list!("-G -I -O -S -U -l")).operands;
     // A word that may become several words may be two names.
     let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.may_split() || arg.is_open());
     let outside = |arg: &&Word| arg.text().is_rooted() || arg.text().split('/').any(|name| name == "..");

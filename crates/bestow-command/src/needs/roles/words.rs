@@ -1,11 +1,14 @@
 //! The options and operands of a program that uses files.
 
-use crate::{needs::operand::path, options::is_listed};
+use crate::{
+    needs::operand::path,
+    options::{List, is_listed, list, short},
+};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     needs::operand::{Operand, exact},
-    programs,
+    programs::Program,
     values::{Access, Below, base_name},
     word::Word,
 };
@@ -68,13 +71,13 @@ impl Text<'_> {
 }
 
 /// Returns true if the option is one of `names`, or an abbreviated long option among them.
-fn means(option: &str, names: &str) -> bool {
-    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names)
+fn means(option: &str, names: List<'_>) -> bool {
+    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names.text())
 }
 
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
-    pub(super) fn read(rest: &'a [Word], values: &str) -> Words<'a> {
+    pub(super) fn read(rest: &'a [Word], values: List<'_>) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
         let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
@@ -114,27 +117,27 @@ impl<'a> Words<'a> {
         args: &mut impl Iterator<Item = &'a Word>,
     ) {
         let text = arg.text();
-        let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
+        let letter = |(_, letter): &(usize, char)| takes(&short(*letter));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);
         }
         let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
         let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::end(arg, rest)));
-        self.give(&format!("-{letter}"), value);
+        self.give(&short(letter), value);
     }
 
-    pub(super) fn has(&self, names: &str) -> bool {
+    pub(super) fn has(&self, names: List<'_>) -> bool {
         self.options.iter().any(|given| means(&given.name, names))
     }
 
-    /// Returns the files that options of `name` read and write.
-    pub(super) fn files_of(&self, name: &str) -> Vec<Operand> {
-        let Some(files) = programs::find(name).and_then(|program| program.files) else { return Vec::new() };
-        let named = |names: &'static str, access| {
+    /// Returns the files that options of the program read and write.
+    pub(super) fn files_of(&self, known: &Program) -> Vec<Operand> {
+        let Some(files) = known.files else { return Vec::new() };
+        let named = |names: List<'static>, access| {
             let given = self.options.iter().filter(move |given| means(&given.name, names));
             // A directory is used with the files inside it.
-            let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
+            let below = move |given: &Given<'_>| everything_if(is_directory(&given.name, names.text()));
             given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
         };
         named(files.writes, Access::Write).chain(named(files.reads, Access::Read)).collect()
@@ -143,16 +146,16 @@ impl<'a> Words<'a> {
     /// Returns true if the program also reads the targets of links below its operands.
     pub(super) fn follows(&self, name: &str) -> bool {
         match name {
-            "rg" => self.has("-L --follow") || self.has_letter('L'),
-            "ag" | "ack" => self.has("-f --follow") || self.has_letter('f'),
-            "tar" | "bsdtar" => self.has("--dereference") || self.has_letter('h'),
+            "rg" => self.has(list!("-L --follow")) || self.has_letter('L'),
+            "ag" | "ack" => self.has(list!("-f --follow")) || self.has_letter('f'),
+            "tar" | "bsdtar" => self.has(list!("--dereference")) || self.has_letter('h'),
             "rsync" => {
                 self.has_letter('L')
                     || self.has_letter('k')
-                    || self.has("--copy-links --copy-dirlinks --copy-unsafe-links")
+                    || self.has(list!("--copy-links --copy-dirlinks --copy-unsafe-links"))
             }
-            "cp" => self.has_letter('L') || self.has("--dereference"),
-            name if name.ends_with("grep") => self.has_letter('R') || self.has("--dereference-recursive"),
+            "cp" => self.has_letter('L') || self.has(list!("--dereference")),
+            name if name.ends_with("grep") => self.has_letter('R') || self.has(list!("--dereference-recursive")),
             _ => false,
         }
     }
@@ -162,7 +165,7 @@ impl<'a> Words<'a> {
         self.options.iter().any(|given| !given.name.starts_with("--") && given.name.contains(letter))
     }
 
-    pub(super) fn values_of(&self, names: &str) -> impl Iterator<Item = &Text<'a>> {
+    pub(super) fn values_of(&self, names: List<'_>) -> impl Iterator<Item = &Text<'a>> {
         let given = self.options.iter().filter(move |given| means(&given.name, names));
         given.filter_map(|given| given.value.as_ref())
     }
@@ -196,22 +199,22 @@ impl<'a> Words<'a> {
 
 /// Uses all operands except the last with `access`. Writes the last operand, or the directory that an option names.
 pub(super) fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
-    let directory: Vec<_> = words.values_of("-t --target-directory").filter_map(Text::text).collect();
-    if name == "install" && (words.has_letter('d') || words.has("--directory")) {
+    let directory: Vec<_> = words.values_of(list!("-t --target-directory")).filter_map(Text::text).collect();
+    if name == "install" && (words.has_letter('d') || words.has(list!("--directory"))) {
         return words.named(Access::Write, Below::Nothing);
     }
     let (last, sources) = match words.operands.split_last() {
         Some((last, sources)) if directory.is_empty() => (Some(last), sources),
         _ => (None, words.operands.as_slice()),
     };
-    let all = access == Access::Write || words.is_recursive() || words.has_letter('a') || words.has("--archive");
+    let all = access == Access::Write || words.is_recursive() || words.has_letter('a') || words.has(list!("--archive"));
     let read = everything_if(all).followed_if(words.follows(name));
     let all = everything_if(all);
     let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, read)).collect();
     // A hard link makes the file writable under another name.
     let links = match name {
-        "ln" => !words.has_letter('s') && !words.has("--symbolic"),
-        "cp" => words.has_letter('l') || words.has("--link"),
+        "ln" => !words.has_letter('s') && !words.has(list!("--symbolic")),
+        "cp" => words.has_letter('l') || words.has(list!("--link")),
         _ => false,
     };
     if links {
@@ -228,7 +231,7 @@ pub(super) fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Opera
         None => directory.clone(),
     };
     // The written files have the names of the files in a source, or unknown names.
-    let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
+    let is_whole = name != "rsync" && (words.has_letter('T') || words.has(list!("--no-target-directory")));
     let is_open = |source: &&&Word| match exact(source) {
         Some(text) if name == "rsync" => text.ends_with('/') || base_name(&text) == ".",
         Some(text) => matches!(base_name(&text), "." | ".."),
