@@ -123,7 +123,8 @@ proptest! {
         for ((path, writes, kind), number) in steps.into_iter().zip(1..) {
             let tag = if writes { format!("@write:{path}") } else { format!("@read:{path}") };
             let permission: Permission = tag.parse().unwrap();
-            let same = held.iter().position(|grant: &Arc<CompactGrant>| grant.pinned.permission.path() == permission.path());
+            let is_same = |grant: &Arc<CompactGrant>| grant.pinned.permission.path() == permission.path();
+            let same = held.iter().position(is_same);
             match (kind, same) {
                 (0 | 1, Some(place)) => drop(held.remove(place)),
                 (2, _) => held.push(grant(number, &tag, Scope::Always, Some(5))),

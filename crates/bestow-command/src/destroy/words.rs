@@ -71,8 +71,8 @@ impl<'a> Words<'a> {
         subcommands.may_begin_with(self.firsts) && self.beginnings().any(|(_, word)| subcommands.mention(word.text()))
     }
 
-    /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands. The prefix must
-    /// have at least two letters.
+    /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands. The prefix
+    /// must have at least two letters.
     pub(crate) fn begins_subcommand(&self, subcommands: Subcommands) -> bool {
         let mut texts = self.beginnings().map(|(_, word)| word.text()).filter(|text| text.len() >= 2);
         texts.any(|text| subcommands.iter().any(|name| !name.contains(' ') && name.starts_with(text)))

@@ -23,7 +23,7 @@ const MAX_WORD: usize = 32 * 1024;
 /// The cost of a word in addition to its text, in bytes.
 const COST_OF_A_WORD: usize = 64;
 
-/// What one word may become.
+/// The words that one word may become.
 enum Slot {
     /// This word.
     Word(Word),
@@ -67,7 +67,10 @@ impl Slot {
     /// Keeps only the first and the last alternative if all of them are numbers, because any number has the same
     /// effect.
     fn keep_ends_of_numbers(&mut self) {
-        let is_number = |words: &Vec<Word>| matches!(words.as_slice(), [word] if word.text().bytes().all(|byte| byte.is_ascii_digit()));
+        let is_number = |words: &Vec<Word>| match words.as_slice() {
+            [word] => word.text().bytes().all(|byte| byte.is_ascii_digit()),
+            _ => false,
+        };
         if let Slot::OneOf(alternatives) = self
             && alternatives.len() > 2
             && alternatives.iter().all(is_number)

@@ -34,7 +34,7 @@ struct Only {
     obeys: usize,
 }
 
-/// What a round depends on beside the scope. It only grows.
+/// The state beside the scope on which a round depends. It only grows.
 #[derive(Debug, PartialEq, Eq)]
 struct Beside {
     texts: usize,

@@ -87,7 +87,8 @@ pub(crate) fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
-/// Adds everything in a word that may be a path: the word itself, the value of an option or a name, a file after an `@`.
+/// Adds everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
+/// `@`.
 pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
     let Some(whole) = word(arg, access) else { return };
     let is_option = whole.text.starts_with('-');
