@@ -8,7 +8,8 @@ use super::{
 };
 
 /// Checks the publishable packages with the compiler that `rust-version` names. It is installed if rustup can do that.
-/// The packages have the features that they ask of each other, as for a user of the command line. The tests ask for more.
+/// The packages have the features that they ask of each other, as for a user of the command line. The tests ask for
+/// more.
 pub(crate) fn check() -> Result<Outcome> {
     let metadata = metadata()?;
     let names = publishable(&metadata);
