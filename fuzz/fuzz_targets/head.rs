@@ -4,6 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (&[u8], &[u8], &[u8], &[u8], &[u8])| {
+/// Five parts of a head.
+type Parts<'t> = (&'t [u8], &'t [u8], &'t [u8], &'t [u8], &'t [u8]);
+
+fuzz_target!(|input: Parts<'_>| {
     bestow_fuzz::native::head(input.0, input.1, input.2, input.3, input.4);
 });
