@@ -217,12 +217,12 @@ impl Emitter<'_> {
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
-            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], destroys: &[{}], only_online: {}, \
-             rollback: {}, obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, \
-             files: {}, secrets: {}, environment: {}, help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
-             option_file: {}, letter_bundle: {}, \
-             only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
-             plain: &[{}], secret_option: {} }},\n",
+            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], destroys: &[{}], \
+             only_online: {}, rollback: {}, obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, \
+             files: {}, secrets: {}, environment: {}, help: {}, help_groups: {}, says: {}, short_help: {}, \
+             loads_first: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, \
+             opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], \
+             secret_option: {} }},\n",
             program.names,
             program.place,
             reads.join(", "),
