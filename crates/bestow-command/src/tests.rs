@@ -6,6 +6,7 @@ mod directories;
 mod golden;
 mod invocations;
 mod linear;
+mod rounds;
 
 use std::collections::BTreeMap;
 

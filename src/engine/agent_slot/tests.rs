@@ -101,5 +101,4 @@ fn a_permission_with_its_provenance_takes_at_most_three_hundred_and_forty_bytes(
     };
     let each = (weight(40) - weight(8)) / 32;
     assert!(each <= 340, "{each} bytes a permission");
-    println!("{each} bytes a permission");
 }

@@ -28,6 +28,8 @@ mod value;
 pub(crate) use builtin::{declares_variables, unwrapped};
 pub(crate) use dialect::Dialect;
 pub(crate) use redirections::is_free;
+#[cfg(test)]
+pub(crate) use round::FOLLOWS_EACH;
 pub(crate) use scope::{Positional, Scope};
 pub(crate) use state::{Evaluator, Interpreter};
 pub(crate) use trap::is_evaluation_trap;

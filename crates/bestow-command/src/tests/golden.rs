@@ -50,7 +50,7 @@ fn data(file: &str) -> PathBuf {
 }
 
 /// Returns the labelled cases, the examples of the programs and the lines of other tests.
-fn lines() -> BTreeSet<String> {
+pub(super) fn lines() -> BTreeSet<String> {
     let cases = [
         include_str!("../../../../tests/cases/commands.jsonl"),
         include_str!("../../../../tests/cases/commands-own.jsonl"),
