@@ -20,6 +20,8 @@ import { plainSentence } from "./words.js";
 const FIRST = 10;
 /** The time that must be left to make a further card, in milliseconds. */
 const ROOM = 5;
+/** The time for which cards are made at least, once the browser has time at all, in milliseconds. */
+const LEAST = 8;
 /** The time for which a browser without idle callbacks waits. */
 const IDLE = 50;
 /** The time for which the result of an answer is seen before the card leaves, in milliseconds. */
@@ -220,8 +222,9 @@ class Inbox {
     this.isFilling = true;
     const go = (/** @type {IdleDeadline} */ deadline) => {
       const rest = [...this.cards.values()].filter((card) => card.form === null);
+      const end = performance.now() + LEAST;
       do rest.shift()?.fill();
-      while (rest.length > 0 && deadline.timeRemaining() > ROOM);
+      while (rest.length > 0 && (deadline.timeRemaining() > ROOM || performance.now() < end));
       this.isFilling = rest.length > 0;
       if (this.isFilling) whenIdle(go);
     };

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 
 use crate::support::ROOT;
 
@@ -148,21 +149,23 @@ impl Browser {
         }
     }
 
-    /// Waits until `test` returns a value. Its last complaint is the reason for a failure.
+    /// Waits until `test` returns a value. Its last complaint is the reason for a failure. A complaint that differs from
+    /// the one before it is progress: the wait begins again, up to the end of the scene.
     pub(super) async fn until<T>(&self, what: &str, mut test: impl AsyncFnMut() -> Result<T, String>) -> T {
-        let mut complaint = String::new();
-        let waiting = async {
-            loop {
-                match test().await {
-                    Ok(value) => return value,
-                    Err(why) => complaint = why,
-                }
-                self.change().await;
+        let (mut complaint, mut since) = (String::new(), Instant::now());
+        loop {
+            let why = match timeout_at(since + LONGEST_WAIT, test()).await {
+                Ok(Ok(value)) => return value,
+                Ok(Err(why)) => why,
+                Err(_) => complaint.clone(),
+            };
+            if why != complaint {
+                (complaint, since) = (why, Instant::now());
             }
-        };
-        match tokio::time::timeout(LONGEST_WAIT, waiting).await {
-            Ok(value) => value,
-            Err(_) => panic!("{what}: {complaint}\nThe page:\n{}", self.outline().await),
+            if since.elapsed() >= LONGEST_WAIT {
+                panic!("{what}: {complaint}\nThe page:\n{}", self.outline().await);
+            }
+            self.change().await;
         }
     }
 

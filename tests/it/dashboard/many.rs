@@ -46,8 +46,8 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
              return cards.map((card) => card.querySelector('p')?.textContent ?? '')";
         let shown = browser.until("not all are there", async || {
             let shown = browser.run(sentences, &[]).await;
-            let is_complete = shown.as_array().unwrap().iter().filter(|text| **text != "").count() == 500;
-            if is_complete { Ok(shown) } else { Err("fewer".to_owned()) }
+            let complete = shown.as_array().unwrap().iter().filter(|text| **text != "").count();
+            if complete == 500 { Ok(shown) } else { Err(format!("{complete} of 500")) }
         });
         for (number, sentence) in shown.await.as_array().unwrap().iter().enumerate() {
             let words = format!("agent-{} asks to write /srv/place-{number},", number / 50);
