@@ -7,14 +7,13 @@ use std::{
     time::Duration,
 };
 
-use chrono_tz::Tz;
 use tokio::{
     sync::{Semaphore, mpsc, oneshot},
     task::JoinSet,
 };
 
 use super::{
-    Gatekeeper, NotStarted, Plan, Runner, Scheduler, SchedulerError, Task, TaskStatus, Tasks,
+    Gatekeeper, NotStarted, Plan, Runner, Scheduler, SchedulerError, Task, TaskStatus, Tasks, TimeZone,
     directory_lock::{DirectoryLock, NotAlone},
     files::{Directory, Memory},
     gate::Questions,
@@ -67,7 +66,7 @@ pub(super) struct Work {
     pub(super) follows: bool,
     /// True if no task is due by itself.
     pub(super) only_by_hand: bool,
-    pub(super) zone: Tz,
+    pub(super) zone: TimeZone,
     pub(super) directory: Directory,
     pub(super) alone: DirectoryLock,
     /// True if it was already reported that the lock file cannot be locked.

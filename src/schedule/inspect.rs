@@ -76,7 +76,7 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
         if let Some(why) = refused {
             return none(vec![Problem::of_file(why)]);
         }
-        match read::read(&content.id, &content.text, own(&look.dir, content).as_deref(), zone) {
+        match read::read(&content.id, &content.text, own(&look.dir, content).as_deref(), &zone) {
             Err(why) => none(why),
             Ok(read) => {
                 let memory = files::remembered(&look.dir, Some(&content.id)).unwrap_or_default();

@@ -29,6 +29,7 @@ mod state_writer;
 mod table;
 mod task;
 mod task_agent;
+mod time_zone;
 mod write_access;
 mod yaml;
 
@@ -43,6 +44,7 @@ pub use read::task_in;
 pub use runner::{Runner, TaskRun};
 pub use scheduler::{Scheduler, SchedulerError, Tasks};
 pub use task::{Gate, Task, When};
+pub use time_zone::{TimeZone, UnknownTimeZone};
 
 pub use crate::model::{Domain, InvalidDomain};
 

@@ -1,9 +1,11 @@
 //! The due times of a schedule in a time zone whose clocks change.
 
-use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeDelta, TimeZone};
-use chrono_tz::Tz;
+use chrono::{DateTime, NaiveDateTime, TimeDelta};
 
-use super::CronExpression;
+use super::{
+    CronExpression,
+    time_zone::{Shown, TimeZone},
+};
 use crate::model::Timestamp;
 
 /// The longest search range around a change of clocks. No change repeats more than a day.
@@ -17,11 +19,11 @@ impl CronExpression {
     /// time is skipped, the expression is due at the first moment after the gap. If the time comes twice, it is due the
     /// first time. An expression for every hour follows elapsed time. It is due in both of two repeated hours, and not
     /// in a skipped hour.
-    pub fn next(&self, after: Timestamp, zone: Tz) -> Option<Timestamp> {
+    pub fn next(&self, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         let seconds = i64::try_from(after.as_millis() / 1000).ok()?;
         let after = DateTime::from_timestamp(seconds, 0)?.naive_utc();
         // If the clocks go back soon, a local time that is over comes again.
-        let (now, soon) = (offset(zone, after), offset(zone, after + LONGEST_CHANGE));
+        let (now, soon) = (zone.offset(after), zone.offset(after + LONGEST_CHANGE));
         let back = (now - soon).max(TimeDelta::zero());
         let mut local = self.after_local(after + now - back)?;
         let mut best: Option<NaiveDateTime> = None;
@@ -47,32 +49,27 @@ impl CronExpression {
     }
 
     /// Returns the moments at which the clocks show `local` and the expression is due: none, one, or two.
-    fn moments(&self, local: NaiveDateTime, zone: Tz) -> (Option<NaiveDateTime>, Option<NaiveDateTime>) {
-        match zone.from_local_datetime(&local) {
-            MappedLocalTime::Single(moment) => (Some(moment.naive_utc()), None),
-            MappedLocalTime::Ambiguous(first, _) if self.names_hours() => (Some(first.naive_utc()), None),
-            MappedLocalTime::Ambiguous(first, second) => (Some(first.naive_utc()), Some(second.naive_utc())),
-            MappedLocalTime::None if self.names_hours() => (Some(end_of_gap(local, zone)), None),
-            MappedLocalTime::None => (None, None),
+    fn moments(&self, local: NaiveDateTime, zone: &TimeZone) -> (Option<NaiveDateTime>, Option<NaiveDateTime>) {
+        match zone.moments(local) {
+            Shown::Once(moment) => (Some(moment), None),
+            Shown::Twice(first, _) if self.names_hours() => (Some(first), None),
+            Shown::Twice(first, second) => (Some(first), Some(second)),
+            Shown::Never if self.names_hours() => (Some(end_of_gap(local, zone)), None),
+            Shown::Never => (None, None),
         }
     }
 }
 
 /// Returns the moment at which the clocks go forward over `local`.
-fn end_of_gap(local: NaiveDateTime, zone: Tz) -> NaiveDateTime {
-    let (before, after) = (offset(zone, local - LONGEST_CHANGE), offset(zone, local + LONGEST_CHANGE));
+fn end_of_gap(local: NaiveDateTime, zone: &TimeZone) -> NaiveDateTime {
+    let (before, after) = (zone.offset(local - LONGEST_CHANGE), zone.offset(local + LONGEST_CHANGE));
     // With the later offset, `local` is too early. With the earlier offset, it is too late.
     let (mut early, mut late) = (local - after, local - before);
     while TimeDelta::seconds(1) < late - early {
         let middle = early + TimeDelta::seconds((late - early).num_seconds() / 2);
-        if offset(zone, middle) == before { early = middle } else { late = middle }
+        if zone.offset(middle) == before { early = middle } else { late = middle }
     }
     late
-}
-
-/// Returns the offset of the local clocks from UTC.
-fn offset(zone: Tz, moment: NaiveDateTime) -> TimeDelta {
-    TimeDelta::seconds(i64::from(zone.offset_from_utc_datetime(&moment).fix().local_minus_utc()))
 }
 
 fn timestamp(moment: NaiveDateTime) -> Option<Timestamp> {

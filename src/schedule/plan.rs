@@ -7,10 +7,9 @@ use std::{
     time::Duration,
 };
 
-use chrono_tz::Tz;
 use foldhash::fast::FixedState;
 
-use super::CronExpression;
+use super::{CronExpression, TimeZone};
 use crate::model::{CatchUp, Timestamp};
 
 /// The delay after which a run that has not started counts as missed.
@@ -24,7 +23,7 @@ const MAX_MISSED: u32 = 1000;
 #[allow(clippy::exhaustive_enums, reason = "a schedule or an interval")]
 pub enum Timing {
     /// The times of a schedule, in this time zone.
-    At(CronExpression, Tz),
+    At(CronExpression, TimeZone),
     /// An interval after the last time. Without a last time, it is due at once.
     Every(Duration),
 }
@@ -32,14 +31,14 @@ pub enum Timing {
 impl Timing {
     fn first(&self, settled: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
         match self {
-            Timing::At(expression, zone) => expression.next(settled.unwrap_or(now).min(now), *zone),
+            Timing::At(expression, zone) => expression.next(settled.unwrap_or(now).min(now), zone),
             Timing::Every(interval) => Some(settled.map_or(now, |settled| settled.min(now).after(*interval))),
         }
     }
 
     fn after(&self, now: Timestamp) -> Option<Timestamp> {
         match self {
-            Timing::At(expression, zone) => expression.next(now, *zone),
+            Timing::At(expression, zone) => expression.next(now, zone),
             Timing::Every(interval) => Some(now.after(*interval)),
         }
     }
@@ -49,7 +48,7 @@ impl Timing {
         let (mut last, mut missed) = (due, 0);
         while missed < MAX_MISSED {
             let next = match self {
-                Timing::At(expression, zone) => expression.next(last, *zone),
+                Timing::At(expression, zone) => expression.next(last, zone),
                 Timing::Every(interval) => Some(last.after(*interval)),
             };
             match next.filter(|next| last < *next && *next <= now) {

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use chrono_tz::Tz;
-
 use super::{
-    Problem, Task, When,
+    Problem, Task, TimeZone, When,
     table::Table,
     yaml::{self, Node, Value},
 };
@@ -44,7 +42,7 @@ const SCHEDULE: [&str; 2] = ["schedule", "cron"];
 
 /// Parses `text`, the file of `id`. `dir` is the task's own directory, if it has one. `zone` is the time zone for
 /// schedules that name none.
-pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Result<Read, Vec<Problem>> {
+pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: &TimeZone) -> Result<Read, Vec<Problem>> {
     let (front, body) = split(text).map_err(|why| vec![why])?;
     let entries = match front {
         Some(front) => yaml::map(front, 2).map_err(|why| vec![why])?,
@@ -93,7 +91,7 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
 /// Fails with the problems of the file.
 #[doc(hidden)]
 pub fn task_in(id: &TaskId, text: &str) -> Result<Task, Vec<Problem>> {
-    read(id, text, None, Tz::UTC).map(|read| read.task)
+    read(id, text, None, &TimeZone::utc()).map(|read| read.task)
 }
 
 /// Splits a text into the front matter, between two lines of three dashes, and the rest.
@@ -122,11 +120,11 @@ fn heading(prompt: &str) -> Option<String> {
 }
 
 impl Table<'_> {
-    fn schedule(&mut self, zone: Tz) -> Option<When> {
+    fn schedule(&mut self, zone: &TimeZone) -> Option<When> {
         let zone = match self.text(["time_zone", "timezone", "timeZone"]) {
-            None => Some(zone),
+            None => Some(zone.clone()),
             Some(text) => {
-                let found = text.value.parse::<Tz>().ok();
+                let found = text.value.parse::<TimeZone>().ok();
                 if found.is_none() {
                     self.problems.push(Problem::at(text.place, no_zone(text.value)));
                 }
@@ -143,7 +141,7 @@ impl Table<'_> {
 }
 
 fn no_zone(text: &str) -> String {
-    let near = did_you_mean(text, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
+    let near = did_you_mean(text, TimeZone::names());
     let help = near.unwrap_or_else(|| "its name is like `Europe/Berlin` or `UTC`".to_owned());
     format!("`time_zone`: there is no {}: {help}", quoted(text))
 }

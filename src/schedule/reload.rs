@@ -135,7 +135,7 @@ impl Work {
     fn understand(&self, content: &Content) -> Result<Read, String> {
         let own = inspect::own(&self.dir, content);
         let told = |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        read::read(&content.id, &content.text, own.as_deref(), self.zone).map_err(told)
+        read::read(&content.id, &content.text, own.as_deref(), &self.zone).map_err(told)
     }
 
     /// Rejects a file. `is_tainted` is true if the reason is that an agent could have written it.
@@ -200,7 +200,7 @@ impl Work {
                     Some(_) => settled.max(saved),
                     None => settled,
                 });
-                self.plan.set(key, Timing::At(expression.clone(), *zone), Some(settled), now);
+                self.plan.set(key, Timing::At(expression.clone(), zone.clone()), Some(settled), now);
             }
             (When::At(..), _) => self.plan.remove(&key),
             (When::WithTheHeartbeat, _) => {}

@@ -2,14 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use chrono_tz::Tz;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
 
 use super::{
-    Gatekeeper, NotStarted, Runner, TaskStatus,
+    Gatekeeper, NotStarted, Runner, TaskStatus, TimeZone,
     directory_lock::DirectoryLock,
     orders::{Order, RunEnd},
 };
@@ -166,6 +165,6 @@ pub(super) fn directory(settings: &TaskSettings) -> Result<SanitizedPath, Schedu
     settings.dir.clone().ok_or(SchedulerError::NoDirectory)
 }
 
-pub(super) fn zone(settings: &TaskSettings) -> Result<Tz, SchedulerError> {
+pub(super) fn zone(settings: &TaskSettings) -> Result<TimeZone, SchedulerError> {
     settings.time_zone.parse().map_err(|_| SchedulerError::TimeZone(Arc::clone(&settings.time_zone)))
 }

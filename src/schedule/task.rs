@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use chrono_tz::Tz;
-
-use super::CronExpression;
+use super::{CronExpression, TimeZone};
 use crate::model::{AgentId, Domain, Permission, TaskId, Timestamp};
 
 /// A scheduled task.
@@ -36,7 +34,7 @@ pub struct Task {
 #[allow(clippy::exhaustive_enums, reason = "as there are kinds of tasks")]
 pub enum When {
     /// The times of its own schedule, in this time zone.
-    At(CronExpression, Tz),
+    At(CronExpression, TimeZone),
     /// The times of the heartbeat.
     WithTheHeartbeat,
 }
@@ -45,7 +43,7 @@ impl Task {
     /// Returns the next due time after `now`, if the task has a schedule and is enabled.
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.when {
-            When::At(expression, zone) if self.enabled => expression.next(now, *zone),
+            When::At(expression, zone) if self.enabled => expression.next(now, zone),
             When::At(..) | When::WithTheHeartbeat => None,
         }
     }

@@ -7,7 +7,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn schedule(text: &str) -> Timing {
-    Timing::At(text.parse().unwrap(), chrono_tz::UTC)
+    Timing::At(text.parse().unwrap(), TimeZone::utc())
 }
 
 fn plan(catch_up: CatchUp, text: &str, settled: Option<&str>, now: &str) -> Plan<&'static str> {
