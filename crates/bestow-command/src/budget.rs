@@ -85,6 +85,15 @@ impl Budget {
         self.expands()
     }
 
+    /// Counts bytes of expanded words. Returns false, and counts nothing, if they are too many.
+    pub(crate) fn try_expand(&mut self, bytes: usize) -> bool {
+        let fits = self.expanded + bytes <= MAX_EXPANDED;
+        if fits {
+            self.expanded += bytes;
+        }
+        fits
+    }
+
     /// Returns true if further values are expanded.
     pub(crate) fn expands(&self) -> bool {
         self.expanded <= MAX_EXPANDED

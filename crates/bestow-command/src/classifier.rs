@@ -236,9 +236,7 @@ fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: &Parsed) -> I
 
 /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
 fn search_statement(text: &str, interpreter: &mut Interpreter<'_>, whole: Span) {
-    let word = crate::word::Word::literal(text.trim(), whole);
-    let verdict = evaluator::statement(&[word]);
-    if let Some(verdict) = verdict {
+    if let Some(verdict) = evaluator::statement(text.trim()) {
         interpreter.record_part(verdict.tier, verdict.rule, whole);
     }
 }

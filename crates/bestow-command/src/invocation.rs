@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use crate::{
     values::{Ends, Obeys, Said, Spoken},
     verdict::Verdict,
-    word::{Gaps, Known, Word, is_gap},
+    word::{Known, Word, is_gap},
 };
 
 /// The standard input of a program.
@@ -141,13 +141,7 @@ pub(crate) fn is_certain(word: &Said) -> bool {
 /// Returns what is known about these words.
 pub(crate) fn said_of(args: &[Word]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
-    for arg in args {
-        if is_plain(arg) {
-            words.push(Said::Is(arg.shared_text()));
-        } else {
-            words.extend(said(arg));
-        }
-    }
+    args.iter().for_each(|arg| tell(arg, &mut words));
     words
 }
 
@@ -168,32 +162,44 @@ fn may_extend(text: &str) -> bool {
 
 /// Returns what is known about a word.
 pub(crate) fn said(arg: &Word) -> Vec<Said> {
+    let mut words = Vec::with_capacity(1);
+    tell(arg, &mut words);
+    words
+}
+
+/// Adds what is known about a word.
+fn tell(arg: &Word, words: &mut Vec<Said>) {
     if is_plain(arg) {
-        return vec![Said::Is(arg.shared_text())];
+        return words.push(Said::Is(arg.shared_text()));
     }
-    let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.is_expanded() && c == '\\');
-    let special = |c: char| is_gap(c) || globs(c);
-    let (first, last) = (arg.text().find(special), arg.text().rfind(special));
-    let start: SmolStr = first.and_then(|at| arg.text().get(..at)).unwrap_or_default().into();
+    let globs = |byte: u8| matches!(byte, b'*' | b'?' | b'[') || (arg.is_expanded() && byte == b'\\');
+    let special = |byte: u8| is_gap(byte.into()) || globs(byte);
+    let first = arg.text().bytes().position(special);
     if arg.is_open() || (first.is_none() && (arg.known() == Known::Partly || arg.may_split())) {
-        return vec![Said::anything()];
+        return words.push(Said::anything());
     }
+    let Some(first) = first else {
+        let text = || arg.shared_text();
+        return words.push(if arg.is_of_environment() { Said::One(Ends::default()) } else { Said::Maybe(text()) });
+    };
+    let last = arg.text().bytes().rposition(special).unwrap_or(first);
+    let start: SmolStr = arg.text().get(..first).unwrap_or_default().into();
     // The end of a character class is not searched.
-    let home = arg.text().has_home() && !arg.is_pattern() && !arg.has_unknown();
+    let home = arg.has_home() && !arg.is_pattern() && !arg.has_unknown();
     let plain_end = !arg.text().contains(['[', '(', '\\']);
-    let end: SmolStr = last.and_then(|at| arg.text().get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
-    match first {
-        Some(_) if arg.is_pattern() && may_extend(arg.text()) => {
-            let start = start.trim_end_matches(['@', '+', '!']).into();
-            vec![Said::Many(Ends { start, end: SmolStr::default() })]
-        }
-        None if arg.is_of_environment() => vec![Said::One(Ends::default())],
-        None => vec![Said::Maybe(arg.text().into())],
+    let end: SmolStr = arg.text().get(last + 1..).filter(|_| plain_end).unwrap_or_default().into();
+    if arg.is_pattern() && may_extend(arg.text()) {
+        let start = start.trim_end_matches(['@', '+', '!']).into();
+        words.push(Said::Many(Ends { start, end: SmolStr::default() }));
+    } else if home {
         // The home directory is a single word.
-        Some(_) if home => vec![Said::One(Ends { start, end })],
-        Some(_) if arg.may_split() && start.is_empty() => vec![Said::anything()],
-        Some(_) if arg.may_split() => vec![Said::One(Ends { start, end: SmolStr::default() }), Said::anything()],
-        Some(_) if arg.is_pattern() => vec![Said::Many(Ends { start, end })],
-        Some(_) => vec![Said::One(Ends { start, end })],
+        words.push(Said::One(Ends { start, end }));
+    } else if arg.may_split() {
+        words.extend((!start.is_empty()).then(|| Said::One(Ends { start, end: SmolStr::default() })));
+        words.push(Said::anything());
+    } else if arg.is_pattern() {
+        words.push(Said::Many(Ends { start, end }));
+    } else {
+        words.push(Said::One(Ends { start, end }));
     }
 }

@@ -15,19 +15,19 @@ use std::cell::OnceCell;
 
 use crate::needs::operand::{add_words, path, word};
 use crate::{
-    evaluator::{self, Evaluation},
+    evaluator::{self, Evaluation, Traits},
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
     programs::{self, Program},
     safe::{self, Proof},
     values::{Access, Below, Named, base_name},
-    word::{Gaps, Word},
+    word::{Gaps, Signs, Word},
 };
 
 impl Evaluation<'_, '_> {
     /// Records the uses of running `args`. `proof` is searched for when it is asked for.
-    pub(super) fn name_uses(&mut self, args: &[Word], proof: &OnceCell<Proof>) {
+    pub(super) fn name_uses(&mut self, args: &[Word], traits: Traits, proof: &OnceCell<Proof>) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
         let name = base_name(program.text());
@@ -40,11 +40,11 @@ impl Evaluation<'_, '_> {
         let reads_only = asks && matches!(self.proven(args, proof), Proof::Reads(_));
         let mut operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Vec::new() };
         operands.reserve(1 + rest.len());
-        if program.text().contains('/') {
+        if program.has(Signs::SLASH) {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));
         }
-        if evaluator::is_shell(name) || evaluator::runs_code(name) || matches!(name, "." | "source") {
+        if traits.has(Traits::SHELL) || traits.has(Traits::RUNS_CODE) || matches!(name, "." | "source") {
             self.name_programs(rest);
         }
         if !known.only_says {
@@ -213,6 +213,7 @@ fn is_no_file(text: &str) -> bool {
     let device = |name: &str| {
         matches!(name, "stdin" | "zero" | "full" | "random" | "urandom" | "ptmx")
             || name.strip_prefix("fd/").is_some_and(is_number)
+            || is_free(text)
     };
-    text.is_empty() || text == "-" || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
+    text.is_empty() || text == "-" || text.strip_prefix("/dev/").is_some_and(device)
 }

@@ -8,9 +8,12 @@
 
 mod list;
 
-pub(crate) use list::{List, index, list, slots};
+pub(crate) use list::{Letters, List, index, letters, list, slots};
 
-use super::word::{Gaps, Word};
+use super::{
+    parts::parts,
+    word::{Gaps, Word},
+};
 use smol_str::{SmolStr, SmolStrBuilder};
 
 /// The value that a listed option takes.
@@ -78,11 +81,11 @@ impl Misfit {
 
 impl<'a> Options<'a> {
     pub(super) fn has(&self, names: &str) -> bool {
-        self.given.iter().any(|(name, _)| names.split(' ').any(|wanted| wanted == name))
+        self.given.iter().any(|(name, _)| parts(names, b' ').any(|wanted| wanted == name))
     }
 
     pub(super) fn value(&self, names: &str) -> Option<&str> {
-        let named = |name: &str| names.split(' ').any(|wanted| wanted == name);
+        let named = |name: &str| parts(names, b' ').any(|wanted| wanted == name);
         self.given.iter().rev().find(|(name, _)| named(name)).and_then(|(_, value)| value.as_deref())
     }
 
@@ -157,12 +160,12 @@ impl<'a> Options<'a> {
         next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
-            let name = short(letter);
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            match reading.flags.find(&name) {
-                None => return Err(Misfit::Unknown(shown(&name))),
-                Some(Takes::Nothing) => self.given.push((name, None)),
+            match reading.flags.find_letter(letter) {
+                None => return Err(Misfit::Unknown(shown(&short(letter)))),
+                Some(Takes::Nothing) => self.given.push((short(letter), None)),
                 Some(takes) => {
+                    let name = short(letter);
                     let attached = (!rest.is_empty()).then_some(rest);
                     return self.take(word, &name, takes, attached, reading, next);
                 }
@@ -238,7 +241,7 @@ pub(super) fn knows(list: List<'_>, word: &str) -> bool {
         return false;
     }
     for (at, letter) in letters.char_indices() {
-        match list.find(&short(letter)) {
+        match list.find_letter(letter) {
             None => return false,
             Some(Takes::Nothing) => {}
             Some(Takes::Anything) => return true,
@@ -262,8 +265,26 @@ pub(super) fn is_listed(list: List<'_>, name: &str) -> bool {
     !name.is_empty() && list.find(name) == Some(Takes::Nothing)
 }
 
+/// Returns true if the option of one letter is on a list of plain words that are separated by blanks.
+pub(super) fn is_listed_letter(list: List<'_>, letter: char) -> bool {
+    list.find_letter(letter) == Some(Takes::Nothing)
+}
+
+/// The options of one letter.
+const SHORT: &str = "-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z\
+                     -a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z";
+
 /// Returns the option of one letter.
 pub(super) fn short(letter: char) -> SmolStr {
+    let index = match letter {
+        'A'..='Z' => Some(u32::from(letter) - u32::from('A')),
+        'a'..='z' => Some(u32::from(letter) - u32::from('a') + 26),
+        _ => None,
+    };
+    let start = index.and_then(|index| usize::try_from(2 * index).ok());
+    if let Some(option) = start.and_then(|start| SHORT.get(start..start + 2)) {
+        return SmolStr::new_static(option);
+    }
     let mut option = SmolStrBuilder::new();
     option.push('-');
     option.push(letter);

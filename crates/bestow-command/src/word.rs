@@ -5,11 +5,14 @@
 //! comparison with literal text fails where a gap is. Nothing outside this file names these characters, and
 //! [`literal`] keeps them out of the text that a person or an agent wrote.
 
+mod signs;
+
 use std::{borrow::Cow, fmt};
 
 use smol_str::SmolStr;
 
 use crate::span::Span;
+pub(crate) use signs::Signs;
 
 /// A part of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,11 +141,6 @@ pub(crate) trait Gaps {
         self.gapped().starts_with(is_unknown)
     }
 
-    /// Returns true if the text contains the home directory.
-    fn has_home(&self) -> bool {
-        self.gapped().contains(HOME_SIGN)
-    }
-
     /// Returns the rest of a path in the home directory.
     fn after_home(&self) -> Option<&str> {
         self.gapped().strip_prefix(HOME_SIGN)
@@ -263,6 +261,8 @@ pub(crate) enum Origin {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     text: SmolStr,
+    /// The signs in the text.
+    signs: Signs,
     span: Span,
     known: Known,
     origin: Origin,
@@ -283,14 +283,16 @@ pub(crate) struct Word {
 impl Word {
     /// Creates a word of this text. Every character is known, except for the gaps of a text that comes from an input.
     pub(crate) fn literal(text: impl Into<SmolStr>, span: Span) -> Self {
-        let text = text.into();
-        let known = if text.has_unknown() { Known::Partly } else { Known::Fully };
-        Word { text, span, known, ..Word::default() }
+        let word = Word::written(text, span);
+        let known = if word.has_unknown() { Known::Partly } else { Known::Fully };
+        Word { known, ..word }
     }
 
     /// Creates a word of a text that has no gap.
     pub(crate) fn written(text: impl Into<SmolStr>, span: Span) -> Self {
-        Word { text: text.into(), span, ..Word::default() }
+        let text = text.into();
+        let signs = Signs::of(&text);
+        Word { text, signs, span, ..Word::default() }
     }
 
     /// Creates a word of which nothing is known, not even how many words it becomes.
@@ -300,22 +302,22 @@ impl Word {
 
     /// Creates a single word that may be any text.
     pub(crate) fn unknown(span: Span) -> Self {
-        Word { text: Fragment::Unknown.into(), span, known: Known::Partly, ..Word::default() }
+        Word::literal(Fragment::Unknown, span)
     }
 
     /// Creates a word that becomes any number of identifiers.
     pub(crate) fn identifiers(span: Span) -> Self {
-        let text = Fragment::NonEmpty.into();
         let (known, origin) = (Known::Form, Origin::Expansion);
-        Word { text, span, known, origin, splits: true, open: true, ..Word::default() }
+        Word { known, origin, splits: true, open: true, ..Word::written(Fragment::NonEmpty, span) }
     }
 
     /// Returns this word with another text. A word of which every character was known stays so unless the text has a
     /// gap.
     pub(crate) fn with_text(&self, text: impl Into<SmolStr>) -> Self {
         let text = text.into();
-        let known = if self.known == Known::Fully && text.has_unknown() { Known::Partly } else { self.known };
-        Word { text, known, ..self.clone() }
+        let signs = Signs::of(&text);
+        let known = if self.known == Known::Fully && signs.has(Signs::UNKNOWN) { Known::Partly } else { self.known };
+        Word { text, signs, known, ..self.clone() }
     }
 
     /// Returns this word with a text of which a part may be anything.
@@ -459,9 +461,24 @@ impl Word {
         self.content.as_deref()
     }
 
+    /// Returns true if the text has one of these signs.
+    pub(crate) fn has(&self, any: Signs) -> bool {
+        self.signs.has(any)
+    }
+
     /// Returns true if a part of the text is unknown.
     pub(crate) fn has_unknown(&self) -> bool {
-        self.text.has_unknown()
+        self.has(Signs::UNKNOWN)
+    }
+
+    /// Returns true if a part of the text is not written out.
+    pub(crate) fn has_gap(&self) -> bool {
+        self.has(Signs::UNKNOWN.or(Signs::HOME))
+    }
+
+    /// Returns true if the text contains the home directory.
+    pub(crate) fn has_home(&self) -> bool {
+        self.has(Signs::HOME)
     }
 
     /// Returns true if the text begins with an unknown part.
@@ -471,7 +488,7 @@ impl Word {
 
     /// Returns true if every character is known and the word is not a pattern.
     pub(crate) fn is_exact(&self) -> bool {
-        self.known == Known::Fully && !self.glob && !self.splits && !self.text.has_home()
+        self.known == Known::Fully && !self.glob && !self.splits && !self.has_home()
     }
 
     /// Returns true if the word is exact and contains no expansion.

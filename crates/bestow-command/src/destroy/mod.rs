@@ -39,6 +39,11 @@ pub(crate) fn knows(name: &str) -> bool {
     rules_for(name).next().is_some()
 }
 
+/// Returns true if some rule is about the program with this name, in any spelling.
+pub(crate) fn names_program(name: &str) -> bool {
+    knows(&program_name(name))
+}
+
 /// Returns the reason why running `args` is destructive, if a rule matches.
 pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;

@@ -1,6 +1,7 @@
 //! The words of a command as a rule sees them, without knowledge of the options that take a value.
 
 use crate::{
+    parts::parts,
     place::Place,
     programs::{Firsts, Subcommands, When, has_form},
     word::Word,
@@ -80,7 +81,7 @@ impl<'a> Words<'a> {
 
     fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {
         let mut at = start;
-        for wanted in subcommand.split(' ') {
+        for wanted in parts(subcommand, b' ') {
             let mut after_option = false;
             loop {
                 let word = self.words.get(at)?;
@@ -100,16 +101,20 @@ impl<'a> Words<'a> {
     /// Returns true if one of `flags`, separated by blanks, is given: alone, joined with others, with a value, or
     /// abbreviated.
     pub(crate) fn has_flag(&self, flags: &str) -> bool {
-        flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3)))
+        parts(flags, b' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3)))
     }
 
     pub(super) fn satisfy(&self, when: When, place: &Place, from: usize) -> bool {
         match when {
             When::Flag(flags) => self.has_flag(flags),
-            When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5))),
+            When::NoFlag(flags) => {
+                !parts(flags, b' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5)))
+            }
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
-            When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| has_form(operand, name))),
-            When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text().contains(text))),
+            When::Named(list) => {
+                self.operands(from).any(|operand| parts(list, b' ').any(|name| has_form(operand, name)))
+            }
+            When::Text(list) => self.words.iter().any(|word| parts(list, b' ').any(|text| word.text().contains(text))),
             When::Line(question) => question(self.words, place),
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text() == text),
         }

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use crate::{
     budget::MAX_DEPTH,
     destroy,
-    evaluator::{Evaluation, embedded::runs_its_words, inline_code, known},
+    evaluator::{Evaluation, Traits, inline_code, known, leading::runs_its_words, sql_client::statement_of},
     interpreter::{Evaluator, Interpreter},
     invocation::{Input, Invocation, Outcome, said_of},
     obeys,
@@ -106,16 +106,19 @@ impl Evaluation<'_, '_> {
             None => self.record_invocation(args),
         }
         let proof = OnceCell::new();
-        self.name_uses(args, &proof);
-        self.record_wrapper(args, input);
+        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default();
+        let traits = Traits::of(name);
+        self.name_uses(args, traits, &proof);
+        self.record_wrapper(args, traits, input);
         let outer = self.shell.is_fed;
         self.shell.is_fed |= !input.is_silent();
-        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input, proof)).unwrap_or_else(|| {
+        let here = self.deeper(|evaluation| evaluation.evaluate_here(args, traits, input, proof));
+        let verdict = here.unwrap_or_else(|| {
             self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
         });
         self.shell.is_fed = outer;
-        verdict.or_stricter(self.evaluate_with_feed(args, input))
+        verdict.or_stricter(self.evaluate_with_feed(args, traits, input))
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
@@ -135,29 +138,29 @@ impl Evaluation<'_, '_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn evaluate_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
+    fn evaluate_with_feed(&mut self, args: &[Word], traits: Traits, input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
         }
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
         let verdict = self.discard_parts(|evaluation| {
-            evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given, OnceCell::new()))
+            evaluation.deeper(|evaluation| evaluation.evaluate_here(args, traits, &given, OnceCell::new()))
         });
         self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
     /// Evaluates a command here. `proof` is that of its words, if it was searched for.
-    fn evaluate_here(&mut self, args: &[Word], input: &Input, proof: OnceCell<Proof>) -> Verdict {
+    fn evaluate_here(&mut self, args: &[Word], traits: Traits, input: &Input, proof: OnceCell<Proof>) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
-        let found = self.destroys(args);
-        if let Some(rule) = found {
+        let found = traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
+        if let Some(rule) = found.or_else(|| self.destroys_as_printed(args)) {
             self.record_all(args);
             return Verdict::destructive(rule);
         }
         let name = base_name(program.text());
-        let proven = self.prove(name, args, input, proof).or_stricter(self.raised(args));
+        let proven = self.prove(name, args, traits, input, proof).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
@@ -166,15 +169,12 @@ impl Evaluation<'_, '_> {
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, name: &str, args: &[Word], input: &Input, proof: OnceCell<Proof>) -> Verdict {
-        if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
-            return self.distrust_name(args, verdict);
-        }
-        let within = self.evaluate_started(name, args, input);
-        let shell = self.evaluate_shell(name, args, input);
-        let code = shell.or_else(|| self.evaluate_code(name, args, input));
-        let known = code.or_else(|| self.evaluate_sql(name, args, input));
-        if let Some(verdict) = within.into_iter().chain(known).reduce(Verdict::or_stricter) {
+    fn prove(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input, proof: OnceCell<Proof>) -> Verdict {
+        let evaluated = match traits.has(Traits::EVALUATED) {
+            true => self.evaluate_by_name(name, args, input),
+            false => statement_of(args),
+        };
+        if let Some(verdict) = evaluated {
             return self.distrust_name(args, verdict);
         }
         if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
@@ -191,6 +191,18 @@ impl Evaluation<'_, '_> {
             }
         };
         self.distrust_name(args, verdict)
+    }
+
+    /// Returns the verdict on a program that has an evaluation of its own.
+    fn evaluate_by_name(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+        if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
+            return Some(verdict);
+        }
+        let within = self.evaluate_started(name, args, input);
+        let shell = self.evaluate_shell(name, args, input);
+        let code = shell.or_else(|| self.evaluate_code(name, args, input));
+        let known = code.or_else(|| self.evaluate_sql(name, args, input));
+        within.into_iter().chain(known).reduce(Verdict::or_stricter)
     }
 
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who

@@ -1,16 +1,7 @@
 //! A search of every suffix of an argument list for an embedded command.
 
-use std::sync::LazyLock;
-
-use foldhash::HashSet;
-
 use crate::{
-    destroy,
-    evaluator::{
-        Evaluation, inline_code, runners,
-        shell::{SHELLS, TEXT_RUNNERS},
-        sql_client, started, wrappers,
-    },
+    evaluator::{Evaluation, Traits},
     invocation::Input,
     tier::Tier,
     values::base_name,
@@ -31,7 +22,7 @@ impl Evaluation<'_, '_> {
         for (index, word) in words.iter().enumerate() {
             let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
-            let may_destroy = may_destroy(name) || self.rules.additions.may_destroy(name);
+            let may_destroy = Traits::of(name).has(Traits::MAY_DESTROY) || self.rules.additions.may_destroy(name);
             if !may_destroy || before == Some(name) {
                 continue;
             }
@@ -54,29 +45,4 @@ impl Evaluation<'_, '_> {
         }
         if worst.tier == Tier::Destructive { worst } else { Verdict::safe("") }
     }
-}
-
-/// Programs that are not destructive by themselves but can lead to a destructive command.
-static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    RUNNERS.iter().copied().chain(inline_code::names()).chain(sql_client::names()).chain(runners::names()).collect()
-});
-
-/// Programs that run a command from their words in every use.
-static RUNNERS: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied().chain(wrappers::names()).collect());
-
-/// Returns true if a program runs a command from its words in every use.
-pub(crate) fn runs_its_words(name: &str) -> bool {
-    RUNNERS.contains(name)
-}
-
-/// Returns true if a program can be destructive in any use.
-pub(super) fn may_destroy(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.bytes().all(plain)
-        && (destroy::knows(name)
-            || LEADING.contains(name)
-            || inline_code::is_interpreter(name)
-            || started::may_run(name))
 }

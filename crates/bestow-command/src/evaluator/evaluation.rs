@@ -36,12 +36,18 @@ impl<'c> Evaluation<'_, 'c> {
 
     /// Returns the reason why running `args` is destructive in one of its possible directories.
     pub(super) fn destroys(&self, args: &[Word]) -> Option<String> {
-        let places = &self.shell.scope.places;
-        let found = places.iter().find_map(|place| destroy::find(args, place));
-        found.or_else(|| {
-            let printed = args.iter().any(|arg| arg.has_output() && arg.content().is_some());
-            let printed = printed.then(|| args.iter().flat_map(Word::printed_words).collect::<Vec<_>>())?;
-            places.iter().find_map(|place| destroy::find(&printed, place))
-        })
+        self.destroys_as_written(args).or_else(|| self.destroys_as_printed(args))
+    }
+
+    /// Returns the reason why these words are destructive.
+    pub(super) fn destroys_as_written(&self, args: &[Word]) -> Option<String> {
+        self.shell.scope.places.iter().find_map(|place| destroy::find(args, place))
+    }
+
+    /// Returns the reason why the words are destructive that the outputs of commands in `args` become.
+    pub(super) fn destroys_as_printed(&self, args: &[Word]) -> Option<String> {
+        let has_output = args.iter().any(|arg| arg.has_output() && arg.content().is_some());
+        let printed = has_output.then(|| args.iter().flat_map(Word::printed_words).collect::<Vec<_>>())?;
+        self.destroys_as_written(&printed)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     destroy,
-    evaluator::{Evaluation, embedded, inline_code, reader, runners::is_runner, shell, sql_client},
+    evaluator::{Evaluation, inline_code, leading, reader, runners::is_runner, shell, sql_client},
     interpreter::declares_variables,
     invocation::Input,
     values::base_name,
@@ -99,7 +99,7 @@ impl Evaluation<'_, '_> {
             let name = word.text().rsplit(['/', '=']).next().unwrap_or_default();
             let option = word.text().starts_with('-') && !word.text().starts_with("--") && word.text().ends_with('c');
             // `docker exec` is not the builtin `exec`.
-            let runs = embedded::runs_its_words(name) && word.text() != "exec";
+            let runs = leading::runs_its_words(name) && word.text() != "exec";
             option || runs || shell::is_shell(name) || inline_code::is_interpreter(name)
         };
         match rest.iter().position(runs) {
@@ -188,7 +188,7 @@ fn command_text(word: &str) -> Option<&str> {
         .find(|text| {
             let mut words = text.split_whitespace();
             let first = base_name(words.next().unwrap_or_default());
-            words.next().is_some() && (destroy::knows(first) || (embedded::may_destroy(first) && names_destroyer(text)))
+            words.next().is_some() && (destroy::knows(first) || (leading::may_destroy(first) && names_destroyer(text)))
         })
 }
 

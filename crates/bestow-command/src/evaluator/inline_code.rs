@@ -105,6 +105,11 @@ pub(super) fn takes_code_as_words(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
+/// Returns true if [`Evaluation::evaluate_code`] may have a verdict on some use of the program.
+pub(super) fn is_evaluated(name: &str) -> bool {
+    is_interpreter(name) || CONSOLES.contains(&name)
+}
+
 /// Returns true if `name` is an interpreter of a language that does more than edit texts.
 pub(crate) fn runs_code(name: &str) -> bool {
     is_interpreter(name) && !takes_code_as_words(name)

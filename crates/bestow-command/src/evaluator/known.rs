@@ -2,7 +2,7 @@
 
 use crate::{
     destroy,
-    evaluator::{embedded, inline_code, runners, shell, sql_client, wrappers},
+    evaluator::{inline_code, leading, runners, shell, sql_client, wrappers},
     safe,
 };
 
@@ -23,7 +23,7 @@ const BUILTINS: &[&str] = &[
 
 /// Returns true if some list or table contains the program or builtin `name`.
 pub(crate) fn is_known(name: &str) -> bool {
-    safe::knows(name) || destroy::knows(name) || embedded::may_destroy(name) || BUILTINS.contains(&name)
+    safe::knows(name) || destroy::knows(name) || leading::may_destroy(name) || BUILTINS.contains(&name)
 }
 
 /// Returns true if a program runs a text or another program from its words. No decision about such a form may be saved.

@@ -11,12 +11,14 @@ mod evaluation;
 mod hidden;
 mod inline_code;
 mod known;
+mod leading;
 mod reader;
 mod recording;
 mod runners;
 mod shell;
 mod sql_client;
 mod started;
+mod traits;
 mod wrappers;
 
 pub(crate) use decision::Programs;
@@ -25,6 +27,7 @@ pub(crate) use inline_code::runs_code;
 pub(crate) use known::{is_known, runs_text};
 pub(crate) use shell::{is_input, is_shell};
 pub(crate) use sql_client::statement;
+pub(crate) use traits::Traits;
 #[cfg(test)]
 pub(crate) use wrappers::prefixes;
 pub(crate) use wrappers::wraps;

@@ -158,6 +158,11 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists.chain(CLIENTS.iter().flat_map(|(names, _)| names.split(' '))).chain(inline_code::names()).collect()
 });
 
+/// Returns true if the program runs its standard input in some use.
+pub(super) fn may_run_what_it_reads(name: &str) -> bool {
+    NAMES.contains(inline_code::plain_name(name))
+}
+
 /// Returns true if the program runs its standard input.
 pub(crate) fn runs_what_it_reads(name: &str, rest: &[Word]) -> bool {
     let name = inline_code::plain_name(name);

@@ -3,7 +3,7 @@
 
 use crate::{
     evaluator::{
-        Evaluation, embedded, reader,
+        Evaluation, Traits, reader,
         runners::{self, without_host},
         shell,
     },
@@ -78,18 +78,18 @@ impl Evaluation<'_, '_> {
     }
 
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
-    pub(super) fn record_wrapper(&mut self, args: &[Word], input: &Input) {
+    pub(super) fn record_wrapper(&mut self, args: &[Word], traits: Traits, input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = base_name(program.text());
         // A program with an unknown name may be a shell.
         if shell::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_certain) {
             self.record_input(input);
         }
-        if !input.is_silent() || self.reads_unknown(input) {
+        if traits.has(Traits::READS) && (!input.is_silent() || self.reads_unknown(input)) {
             self.record_reader(name, rest, input);
         }
         let is_find = matches!(name, "find" | "gfind");
-        let (wraps, may_run) = (embedded::runs_its_words(name), runners::has_runner(name));
+        let (wraps, may_run) = (traits.has(Traits::RUNS_ITS_WORDS), traits.has(Traits::HAS_RUNNER));
         if !wraps && !may_run && !is_find {
             return;
         }

@@ -117,46 +117,71 @@ const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 const SHELL_FLAGS: List<'static> =
     list!("-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T");
 
+/// What a shell, a program or a builtin runs, or how it runs it.
+#[derive(Clone, Copy, Debug)]
+enum Runs {
+    ItsLanguage,
+    ItsWords,
+    ATrap,
+    AFile,
+    AnAlias,
+    Repeatedly,
+    AsAnother,
+    Elsewhere,
+    Later,
+    ByPlan,
+}
+
+impl Runs {
+    fn of(name: &str) -> Option<Runs> {
+        Some(match name {
+            "eval" => Runs::ItsWords,
+            "trap" => Runs::ATrap,
+            "source" | "." => Runs::AFile,
+            "alias" => Runs::AnAlias,
+            "watch" | "gwatch" => Runs::Repeatedly,
+            "su" | "runuser" | "script" | "nix-shell" | "flock" | "sg" | "newgrp" | "scriptreplay" => Runs::AsAnother,
+            "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => Runs::Elsewhere,
+            "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
+                Runs::Later
+            }
+            "crontab" => Runs::ByPlan,
+            name => return SHELLS.contains(&name).then_some(Runs::ItsLanguage),
+        })
+    }
+}
+
+/// Returns true if [`Evaluation::evaluate_shell`] may have a verdict on some use of the program.
+pub(super) fn is_evaluated(name: &str) -> bool {
+    Runs::of(name).is_some()
+}
+
+/// Returns true if the only word asks for a list or a version.
+fn asks_for_a_list(name: &str, rest: &[Word]) -> bool {
+    matches!(name, "tmux" | "screen" | "ssh") && matches!(rest, [word] if LISTS.contains(&word.text()))
+}
+
 impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
     pub(super) fn evaluate_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
-        if SHELLS.contains(&name) {
-            let outer = std::mem::replace(&mut self.shell.dialect, Dialect::of(name));
-            let verdict = self.evaluate_shell_program(rest, input);
-            self.shell.dialect = outer;
-            if matches!(name, "cmd" | "powershell" | "pwsh") {
-                // These shells join all their words to one command line.
-                let found = self.search_words(rest);
-                return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found))
-                    .filter(|verdict| !verdict.rule.is_empty());
-            }
-            return verdict;
-        }
-        match name {
-            "eval" => Some(self.shell.eval(rest)),
-            "trap" => self.shell.trap(rest),
-            "source" | "." => {
-                let content = rest.first().and_then(|arg| arg.content().map(str::to_owned));
-                let unread = |arg: &Word| arg.has_output() || self.may_be_open(arg, input);
-                if content.is_none() && rest.first().is_some_and(unread) {
-                    self.record_anything();
-                }
-                let found = content.map_or(Verdict::safe(""), |text| self.shell.run_text(&text, self.shell.here));
-                let found = found.or_stricter(self.search_input(input));
-                Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
-            }
-            "alias" if rest.iter().any(|arg| arg.text().contains('=')) => {
+        match Runs::of(name)? {
+            Runs::ItsLanguage => self.evaluate_shell_named(name, rest, input),
+            Runs::ItsWords => Some(self.shell.eval(rest)),
+            Runs::ATrap => self.shell.trap(rest),
+            Runs::AFile => Some(self.evaluate_source(rest, input)),
+            Runs::AnAlias if rest.iter().any(|arg| arg.text().contains('=')) => {
                 let found = self.search_values(rest);
                 Some(Verdict::dangerous("gives a command another meaning").or_stricter(found))
             }
-            "watch" | "gwatch" => self.watch(rest),
-            "su" | "runuser" | "script" | "nix-shell" | "flock" | "sg" | "newgrp" | "scriptreplay" => {
+            Runs::AnAlias => None,
+            Runs::Repeatedly => self.watch(rest),
+            Runs::AsAnother => {
                 let found = self.search_option(rest, "-c --command --run").or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a command as another user or in another environment").or_stricter(found))
             }
-            "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text())) => None,
-            "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
+            Runs::Elsewhere | Runs::Later if asks_for_a_list(name, rest) => None,
+            Runs::Elsewhere => {
                 let reads = rest.iter().filter(|arg| !arg.text().starts_with('-')).count() <= 1;
                 if reads && self.reads_unknown(input) {
                     self.record_anything();
@@ -164,17 +189,40 @@ impl Evaluation<'_, '_> {
                 let others = without_host(name, rest);
                 Some(self.remote(others.as_deref().unwrap_or(rest)).or_stricter(self.search_input(input)))
             }
-            "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
+            Runs::Later => {
                 let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest, input));
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
-            "crontab" => match input {
+            Runs::ByPlan => match input {
                 Input::Text(text) => Some(Verdict::dangerous("plans commands").or_stricter(self.search_lines(text))),
                 Input::Terminal | Input::Unknown => None,
             },
-            _ => None,
         }
+    }
+
+    fn evaluate_shell_named(&mut self, name: &str, rest: &[Word], input: &Input) -> Option<Verdict> {
+        let outer = std::mem::replace(&mut self.shell.dialect, Dialect::of(name));
+        let verdict = self.evaluate_shell_program(rest, input);
+        self.shell.dialect = outer;
+        if matches!(name, "cmd" | "powershell" | "pwsh") {
+            // These shells join all their words to one command line.
+            let found = self.search_words(rest);
+            return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found))
+                .filter(|verdict| !verdict.rule.is_empty());
+        }
+        verdict
+    }
+
+    fn evaluate_source(&mut self, rest: &[Word], input: &Input) -> Verdict {
+        let content = rest.first().and_then(|arg| arg.content().map(str::to_owned));
+        let unread = |arg: &Word| arg.has_output() || self.may_be_open(arg, input);
+        if content.is_none() && rest.first().is_some_and(unread) {
+            self.record_anything();
+        }
+        let found = content.map_or(Verdict::safe(""), |text| self.shell.run_text(&text, self.shell.here));
+        let found = found.or_stricter(self.search_input(input));
+        Verdict::dangerous("runs a script that is not part of this text").or_stricter(found)
     }
 
     fn evaluate_shell_program(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {

@@ -107,6 +107,11 @@ pub(super) fn destroys(name: &str, text: &str) -> Verdict {
     found.map_or_else(|| Verdict::safe(""), |what| Verdict::destructive(format!("a database client runs `{what}`")))
 }
 
+/// Returns true if a client or a platform has this name.
+pub(super) fn is_client(name: &str) -> bool {
+    client(name).is_some()
+}
+
 /// Returns the search function of a client. It accepts names with a version or an extension: `psql-15`, `mysql.exe`.
 fn client(name: &str) -> Option<Search> {
     let known = INDEX.get(name);
@@ -162,16 +167,23 @@ impl Evaluation<'_, '_> {
                     .find(|found| found.tier == Tier::Destructive)
             });
         }
-        statement(args)
+        statement_of(args)
     }
 }
 
-/// Returns the verdict on a statement in the place of a command: some tools run it directly.
-pub(crate) fn statement(args: &[Word]) -> Option<Verdict> {
+/// Returns the verdict on words that are a statement in the place of a command.
+pub(super) fn statement_of(args: &[Word]) -> Option<Verdict> {
     if !args.first().is_some_and(|word| sql::may_start(word.text())) {
         return None;
     }
-    let whole = args.iter().map(Word::text).collect::<Vec<_>>().join(" ");
-    let found = sql::is_destroying_statement(&whole);
+    statement(&args.iter().map(Word::text).collect::<Vec<_>>().join(" "))
+}
+
+/// Returns the verdict on a text that is a statement: some tools run it directly.
+pub(crate) fn statement(text: &str) -> Option<Verdict> {
+    if !sql::may_start(text) {
+        return None;
+    }
+    let found = sql::is_destroying_statement(text);
     found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
 }

@@ -44,6 +44,11 @@ pub(crate) fn prefixes() -> Vec<String> {
     listed.chain(special.map(str::to_owned)).collect()
 }
 
+/// Returns true if [`Evaluation::evaluate_wrapped`] may have a verdict on some use of the program.
+pub(super) fn is_evaluated(name: &str) -> bool {
+    is_wrapper(name) || name == "command"
+}
+
 /// Returns true if a program runs the program that its arguments name.
 pub(super) fn is_wrapper(name: &str) -> bool {
     wrapper_named(name).is_some() || SPECIAL.contains(&name)

@@ -36,7 +36,7 @@ impl Interpreter<'_> {
             return;
         }
         let here = self.here;
-        let texts = self.expand_whole(&RawWord { span: here, pieces: pieces.to_vec() });
+        let texts = self.expand_text(pieces, here);
         self.here = here;
         if texts.iter().any(Word::is_wild) {
             self.mark_unknown("arithmetic evaluates text that is unknown");
@@ -48,7 +48,7 @@ impl Interpreter<'_> {
     /// are not arithmetic.
     pub(super) fn search_commands(&mut self, pieces: &[Piece]) {
         let here = self.here;
-        let texts = self.expand_whole(&RawWord { span: here, pieces: pieces.to_vec() });
+        let texts = self.expand_text(pieces, here);
         self.here = here;
         for text in texts.iter().map(|arg| arg.text()).filter(|text| holds_a_command(text)) {
             self.mark_dangerous("what stands in `((…))` is no arithmetic");

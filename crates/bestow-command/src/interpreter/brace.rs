@@ -20,6 +20,11 @@ pub(super) struct Expansion {
     pub(super) complete: bool,
 }
 
+/// Returns true if the braces of a text, if there are any, have no alternatives.
+pub(super) fn is_one_word(text: &str) -> bool {
+    !text.contains(',') && !text.contains("..") && text.matches('{').count() <= MAX_BRACES
+}
+
 /// Expands the braces in `pieces`. Returns `None` if there is no brace.
 pub(super) fn expand(pieces: &[Piece]) -> Option<Expansion> {
     let braces = |piece: &Piece| if let Piece::Bare(text) = piece { text.matches('{').count() } else { 0 };
@@ -118,7 +123,7 @@ fn sequence(atoms: &[Piece]) -> Option<Vec<Vec<Piece>>> {
         Some(_) => Some(value.to_string()),
         None => u8::try_from(value).ok().map(|byte| char::from(byte).to_string()),
     };
-    (low..=high).map(|value| write(value).map(|text| vec![Piece::Bare(text)])).collect()
+    (low..=high).map(|value| write(value).map(|text| vec![Piece::Bare(text.into())])).collect()
 }
 
 fn single(text: &str) -> Option<u8> {

@@ -4,7 +4,10 @@
 use crate::{
     interpreter::{Interpreter, Scope, id_output, output::Output, redirections, round::Round},
     invocation::Input,
-    syntax::tree::{Command, Form, Joint, Piece, Pipeline, RawWord, Script, Statement},
+    syntax::{
+        bare_text,
+        tree::{Command, Form, Joint, Pipeline, RawWord, Script, Statement},
+    },
     word::IDENTIFIERS,
 };
 
@@ -260,15 +263,11 @@ impl Interpreter<'_> {
 
 /// Returns true for `exit` without an argument, or with a number.
 fn is_exit(words: &[RawWord]) -> bool {
-    let written = |word: &RawWord| match word.pieces.as_slice() {
-        [Piece::Bare(text)] => Some(text.clone()),
-        _ => None,
-    };
     let number = |text: &str| !text.is_empty() && text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let words: Vec<Option<String>> = words.iter().map(written).collect();
+    let words: Vec<Option<&str>> = words.iter().map(bare_text).collect();
     match words.as_slice() {
-        [Some(exit)] => exit == "exit",
-        [Some(exit), Some(status)] => exit == "exit" && number(status),
+        [Some(exit)] => *exit == "exit",
+        [Some(exit), Some(status)] => *exit == "exit" && number(status),
         _ => false,
     }
 }

@@ -3,12 +3,13 @@
 
 use crate::{
     critical_paths,
+    few::Few,
     interpreter::{Interpreter, Value, brace, output, parameter_expansion},
     place::{Place, Places},
     span::Span,
     syntax::tree::{Change, Parameter, Piece, RawWord},
     variables,
-    word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal},
+    word::{Fragment, Gaps, Known, Meaning, Origin, Signs, UNKNOWN, Word, is_literal, literal},
 };
 use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 use std::borrow::Cow;
@@ -176,7 +177,7 @@ impl Draft {
 }
 
 /// Returns the text of a piece that stands for itself.
-fn written(piece: &Piece) -> Option<&str> {
+fn written(piece: &Piece) -> Option<&SmolStr> {
     let text = match piece {
         Piece::Bare(text) if text.contains('{') => return None,
         Piece::Bare(text) | Piece::Quoted(text) => text,
@@ -188,10 +189,9 @@ fn written(piece: &Piece) -> Option<&str> {
 
 /// Returns the argument of a word without expansions, which is the most common case.
 fn plain(word: &RawWord) -> Option<Word> {
-    if let [piece] = word.pieces.as_slice()
-        && let Some(text) = written(piece)
-    {
-        return Some(Word::written(text, word.span));
+    if let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() {
+        let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
+        return Some(Word::written(text.clone(), word.span)).filter(|word| !word.has(special));
     }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
@@ -211,6 +211,15 @@ fn plain(word: &RawWord) -> Option<Word> {
     Some(Word::literal(text, word.span).globbing(is_pattern))
 }
 
+/// Returns the arguments of words without expansions.
+fn all_plain(words: &[RawWord]) -> Option<Vec<Word>> {
+    let mut args = Vec::with_capacity(words.len());
+    for word in words {
+        args.push(plain(word)?);
+    }
+    Some(args)
+}
+
 impl Interpreter<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
@@ -218,9 +227,9 @@ impl Interpreter<'_> {
     }
 
     /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
-    pub(super) fn ways(&mut self, words: &[RawWord]) -> Vec<Vec<Word>> {
-        if let Some(only) = words.iter().map(plain).collect() {
-            return vec![only];
+    pub(super) fn ways(&mut self, words: &[RawWord]) -> Few<Vec<Word>> {
+        if let Some(only) = all_plain(words) {
+            return Few::One(only);
         }
         let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.count()));
         let mut slots = self.slots(words);
@@ -229,11 +238,14 @@ impl Interpreter<'_> {
         }
         if count(&slots) > MAX_WAYS {
             self.mark_unknown("more ways to read it than are followed");
-            return vec![slots.into_iter().flat_map(Slot::into_words).collect()];
+            return Few::One(slots.into_iter().flat_map(Slot::into_words).collect());
+        }
+        if count(&slots) == 1 {
+            return Few::One(slots.into_iter().flat_map(Slot::into_words).collect());
         }
         let mut ways = vec![Vec::with_capacity(slots.len())];
         slots.into_iter().for_each(|slot| slot.extend(&mut ways));
-        ways
+        ways.into()
     }
 
     fn slots(&mut self, words: &[RawWord]) -> Vec<Slot> {
@@ -247,23 +259,42 @@ impl Interpreter<'_> {
         if let Some(arg) = plain(word) {
             return slots.push(Slot::Word(arg));
         }
+        if let [Piece::Bare(text)] = word.pieces.as_slice()
+            && brace::is_one_word(text)
+            && is_literal(text)
+            // As much as its characters cost one by one.
+            && self.budget.try_expand(text.char_indices().map(|(at, c)| at + c.len_utf8()).sum())
+        {
+            return slots.push(Slot::Word(Word::written(text.clone(), word.span).meaning(Meaning::Number)));
+        }
         let Some(expansion) = brace::expand(&word.pieces) else {
-            return slots.push(Slot::OneOf(self.expand_pieces(&word.pieces, word, true)));
+            return slots.push(Slot::OneOf(self.expand_pieces(&word.pieces, word.span, true)));
         };
         if !expansion.complete {
             self.uses.lose();
             self.mark_unknown("more braces than are followed");
         }
-        slots.extend(expansion.words.iter().map(|pieces| Slot::OneOf(self.expand_pieces(pieces, word, true))));
+        slots.extend(expansion.words.iter().map(|pieces| Slot::OneOf(self.expand_pieces(pieces, word.span, true))));
     }
 
     /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
     /// target.
     pub(super) fn expand_whole(&mut self, word: &RawWord) -> Vec<Word> {
-        self.expand_pieces(&word.pieces, word, false).into_iter().flatten().collect()
+        self.expand_text(&word.pieces, word.span)
     }
 
-    fn expand_pieces(&mut self, pieces: &[Piece], word: &RawWord, splits: bool) -> Vec<Vec<Word>> {
+    /// Returns the possible texts of pieces that are never split.
+    pub(super) fn expand_text(&mut self, pieces: &[Piece], span: Span) -> Vec<Word> {
+        if let [piece] = pieces
+            && let Some(text) = written(piece)
+            && self.budget.try_expand(text.len())
+        {
+            return vec![Word::written(text.clone(), span).meaning(Meaning::Number)];
+        }
+        self.expand_pieces(pieces, span, false).into_iter().flatten().collect()
+    }
+
+    fn expand_pieces(&mut self, pieces: &[Piece], span: Span, splits: bool) -> Vec<Vec<Word>> {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
             if !self.budget.expands() {
@@ -296,7 +327,7 @@ impl Interpreter<'_> {
             let draft = draft.done.into_iter().map(|arg| {
                 let blanks = other_blanks && arg.is_expanded();
                 let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
-                arg.at(word.span).opened(open).meaning(meaning)
+                arg.at(span).opened(open).meaning(meaning)
             });
             draft.collect()
         };
@@ -311,7 +342,7 @@ impl Interpreter<'_> {
             Piece::Parameter(parameter) => {
                 matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
                     && parameter.subscript.is_empty()
-                    && parameter.inside.iter().all(written)
+                    && parameter.inside.pieces.iter().all(written)
                     && variables::names_an_address(&parameter.name)
                     && self.scope.assigned(&parameter.name).is_none()
             }
@@ -399,7 +430,7 @@ impl Interpreter<'_> {
             let Piece::Parameter(inner) = piece else { return false };
             self.scope.read(&inner.name).known != Known::Fully && self.is_private(inner)
         };
-        self.may_be_private(&parameter.name) || parameter.inside.iter().any(inner)
+        self.may_be_private(&parameter.name) || parameter.inside.pieces.iter().any(inner)
     }
 
     /// Returns true if an unknown variable may hold a secret. Its name may say so, or the text may have set it to an
@@ -416,7 +447,7 @@ impl Interpreter<'_> {
         if !matches!(parameter.form, Change::List) {
             self.arithmetic(&parameter.subscript);
         }
-        let inside = RawWord { pieces: parameter.inside.clone(), ..RawWord::default() };
+        let inside = &parameter.inside;
         match parameter.form {
             Change::List => value,
             Change::Nothing | Change::Element => match value {
@@ -430,19 +461,19 @@ impl Interpreter<'_> {
             },
             Change::Length => Value::tame(),
             Change::Required => {
-                self.expand_whole(&inside);
+                self.expand_whole(inside);
                 let full = |text: SmolStr| if text.starts_optional() { Fragment::NonEmpty.into() } else { text };
                 Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
-            Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
+            Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, inside),
             Change::Cut | Change::Edit(_) => {
-                let edited = self.edited(parameter, &value, &inside);
-                self.with_what_it_destroys(parameter, &value, &inside, edited)
+                let edited = self.edited(parameter, &value, inside);
+                self.with_what_it_destroys(parameter, &value, inside, edited)
             }
             Change::Indirect => {
                 self.mark_dangerous("an indirect expansion follows a name that is unknown");
-                self.expand_whole(&inside);
-                if !parameter.inside.is_empty() {
+                self.expand_whole(inside);
+                if !parameter.inside.pieces.is_empty() {
                     // The variable that `${!name:=word}` sets is unknown.
                     self.scope.forget();
                     return Value::wild();
@@ -509,7 +540,7 @@ impl Interpreter<'_> {
         }
         // Only the range of `${x:1:2}` is arithmetic.
         if parameter.form == Change::Edit(b':') {
-            self.arithmetic(&parameter.inside);
+            self.arithmetic(&parameter.inside.pieces);
         }
         // An edit of blanks leaves blanks, which is an old trick with `$IFS`.
         if parameter.name == "IFS" {
@@ -563,7 +594,7 @@ fn may_run(piece: &Piece) -> bool {
         Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => true,
         Piece::Parameter(parameter) => {
             let plain = matches!(parameter.form, Change::Nothing | Change::List | Change::Element | Change::Length);
-            !plain || !parameter.inside.is_empty() || !parameter.subscript.is_empty()
+            !plain || !parameter.inside.pieces.is_empty() || !parameter.subscript.is_empty()
         }
     }
 }
@@ -586,7 +617,7 @@ fn is_open_list(piece: &Piece, known: Known) -> bool {
 
 /// Returns the slash that `${PATH:0:1}` and similar expansions hide.
 fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
-    let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
+    let [Piece::Quoted(range)] = parameter.inside.pieces.as_slice() else { return None };
     let absolute = matches!(parameter.name.as_str(), "PATH" | "HOME" | "PWD" | "SHELL" | "OLDPWD");
     (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     budget::MAX_DEPTH,
+    few::Few,
     interpreter::{Evaluator, Interpreter, Positional, output::Output, scope::Function},
     invocation::Input,
     span::Span,
@@ -9,6 +10,7 @@ use crate::{
     tier::Tier,
     word::{Gaps, Word},
 };
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The limit of definitions of one function that a call follows.
@@ -52,8 +54,8 @@ impl Interpreter<'_> {
             if is_itself || !word.is_exact() || text.has_unknown() {
                 continue;
             }
-            let pieces = [Piece::Bare("eval".into()), Piece::Quoted(format!("{text} \"$@\""))];
-            let words = pieces.map(|piece| RawWord { span: word.span(), pieces: vec![piece] });
+            let pieces = [Piece::Bare("eval".into()), Piece::Quoted(format_smolstr!("{text} \"$@\""))];
+            let words = pieces.map(|piece| RawWord { span: word.span(), pieces: Few::One(piece) });
             let simple = Simple { assignments: Vec::new(), words: words.into() };
             let body = Command { span: word.span(), form: Form::Simple(simple), redirects: Vec::new() };
             self.scope.define(name, &Rc::new(body));

@@ -4,15 +4,19 @@ use crate::syntax::tree::{Flow, Piece, Redirect};
 
 /// Returns true if a redirection may fail, so that its command does not run.
 pub(super) fn may_fail(redirects: &[Redirect]) -> bool {
-    let written = |redirect: &Redirect| match redirect.target.pieces.as_slice() {
-        [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.clone()),
-        _ => None,
-    };
     redirects.iter().any(|redirect| match redirect.flow {
         Flow::HereString | Flow::HereDocument(_) => false,
-        Flow::Duplicate => !written(redirect).is_some_and(|text| matches!(text.as_str(), "0" | "1" | "2" | "-")),
-        Flow::Read | Flow::Write => !written(redirect).is_some_and(|text| is_free(&text) && text != "/dev/tty"),
+        Flow::Duplicate => !written(redirect).is_some_and(|text| matches!(text, "0" | "1" | "2" | "-")),
+        Flow::Read | Flow::Write => !written(redirect).is_some_and(|text| is_free(text) && text != "/dev/tty"),
     })
+}
+
+/// Returns the text of a target without expansions.
+fn written(redirect: &Redirect) -> Option<&str> {
+    match redirect.target.pieces.as_slice() {
+        [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.as_str()),
+        _ => None,
+    }
 }
 
 /// Returns true if the output goes elsewhere than into the pipe.

@@ -288,10 +288,18 @@ impl Scope {
         if self.variables.is(&other.variables) {
             return;
         }
-        let names = self.variables.keys().chain(other.variables.keys());
-        let both = names.filter(|name| self.variables.get(*name) != other.variables.get(*name));
-        let joined: Vec<(String, Value)> =
-            both.map(|name| (name.clone(), self.read(name).or(&other.read(name)))).collect();
+        let theirs = other.variables.keys().filter(|name| !self.variables.contains_key(*name));
+        let names = self.variables.keys().chain(theirs);
+        let joined = names.filter_map(|name| {
+            let value = match (self.variables.get(name), other.variables.get(name)) {
+                (own, their) if own == their => return None,
+                (Some(own), Some(their)) => own.or(their),
+                (Some(own), None) => own.or(&other.read(name)),
+                (None, _) => self.read(name).or(&other.read(name)),
+            };
+            Some((name.clone(), value))
+        });
+        let joined: Vec<(String, Value)> = joined.collect();
         if joined.is_empty() {
             return;
         }

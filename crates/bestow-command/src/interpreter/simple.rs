@@ -119,10 +119,14 @@ impl Interpreter<'_> {
     /// reads it.
     fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
         let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
+        let is_read = self.is_heard() || teed(args).is_some();
+        if !is_read && given.is_none() {
+            return None;
+        }
         let cost = given.map_or(0, str::len);
         let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
         let runs = filters && self.budget.take_text(cost);
-        if !self.is_heard() && teed(args).is_none() {
+        if !is_read {
             return None;
         }
         match runs.then(|| filter::filtered(args, given)).flatten() {

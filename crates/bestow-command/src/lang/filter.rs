@@ -10,16 +10,40 @@ use crate::{
     word::{Word, literal},
 };
 
-/// Programs whose output follows from their input and their words.
-const FILTERS: &[&str] = &[
-    "cat", "gcat", "sort", "uniq", "nl", "head", "tail", "fold", "dd", "pv", "xargs", "tee", "sponge", "grep", "egrep",
-    "fgrep", "base64", "gbase64", "base32", "basenc", "openssl", "xxd", "rev", "tac", "tr", "gtr", "sed", "gsed",
-    "cut",
-];
-
-/// Returns true for the name of a filter.
+/// Returns true for the name of a filter, whose output follows from its input and its words.
 pub(crate) fn is_filter(name: &str) -> bool {
-    FILTERS.contains(&name)
+    matches!(
+        name,
+        "cat"
+            | "gcat"
+            | "sort"
+            | "uniq"
+            | "nl"
+            | "head"
+            | "tail"
+            | "fold"
+            | "dd"
+            | "pv"
+            | "xargs"
+            | "tee"
+            | "sponge"
+            | "grep"
+            | "egrep"
+            | "fgrep"
+            | "base64"
+            | "gbase64"
+            | "base32"
+            | "basenc"
+            | "openssl"
+            | "xxd"
+            | "rev"
+            | "tac"
+            | "tr"
+            | "gtr"
+            | "sed"
+            | "gsed"
+            | "cut"
+    )
 }
 
 /// Returns the output of the command `args` for this input, if its words determine it.

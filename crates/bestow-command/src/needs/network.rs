@@ -15,7 +15,7 @@ pub(crate) use table::subcommands;
 use crate::{
     evaluator::{self, Evaluation},
     needs::operand::exact,
-    programs::{self, Program},
+    programs::Program,
     safe,
     values::{Named, base_name},
     word::{Gaps, Word},
@@ -40,8 +40,7 @@ impl Evaluation<'_, '_> {
         let name = base_name(program.text());
         let certain = !self.shell.invocations.is_speculating();
         let is_open = is_open(program, name);
-        let name = table::plain_name(name);
-        let known = programs::known(name);
+        let (name, known) = table::plain_name(name);
         match need(name, known, args) {
             // An unknown program in a speculative evaluation does not count.
             _ if is_open && !certain => {}
@@ -66,8 +65,7 @@ impl Evaluation<'_, '_> {
     pub(crate) fn hear_network(&mut self, words: &[Word]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
-            let name = table::plain_name(base_name(word.text()));
-            let known = programs::known(name);
+            let (name, known) = table::plain_name(base_name(word.text()));
             if !table::may_need(known) {
                 continue;
             }
@@ -153,7 +151,8 @@ fn is_subcommand_unsaid(rest: &[Word]) -> bool {
 /// Returns the host of a path that a shell opens as a connection, such as `/dev/tcp/host/port`. The inner `None` stands
 /// for an unknown host.
 pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
-    let rest = ["/dev/tcp/", "/dev/udp/"].iter().find_map(|start| text.strip_prefix(start))?;
+    let device = text.strip_prefix("/dev/")?;
+    let rest = device.strip_prefix("tcp/").or_else(|| device.strip_prefix("udp/"))?;
     let host = rest.split_once('/').map_or(rest, |(host, _)| host);
     Some(hosts::name(host))
 }

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use crate::{
     values::{Access, Below},
-    word::{Gaps, Known, Word},
+    word::{Gaps, Known, Signs, Word},
 };
 
 /// One word of a command as a path, before the directory of the line is put in front of it.
@@ -30,7 +30,7 @@ pub(crate) fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> 
         return Some(Operand::certain(access, text, below));
     }
     // The value of a variable is a pattern if the variable was set to a pattern.
-    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().has_gap();
+    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.has_gap();
     let is_pattern = arg.is_pattern() || is_held;
     let (above, pattern) = is_pattern.then(|| around_pattern(arg.text()))??;
     Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
@@ -53,7 +53,7 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 
 /// Returns the word if every character is known. It may start with the home directory.
 pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
-    if arg.is_exact() && !arg.is_open() && !arg.text().has_gap() {
+    if arg.is_exact() && !arg.is_open() && !arg.has_gap() {
         return Some(arg.shared_text());
     }
     let home = arg.is_of_environment() && arg.text().after_home().is_some();
@@ -79,7 +79,7 @@ pub(crate) fn word(arg: &Word, access: Access) -> Option<Operand> {
 /// Returns true if the word may be a path that is unknown.
 pub(crate) fn is_unknown_path(arg: &Word) -> bool {
     let is_option = arg.text().starts_with('-') && !arg.is_open();
-    !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
+    !is_option && path(arg, Access::Read, Below::Nothing).is_none() && !is_pipe(arg)
 }
 
 /// Returns true for a process substitution, which is a pipe.
@@ -90,9 +90,13 @@ pub(crate) fn is_pipe(arg: &Word) -> bool {
 /// Adds everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
 /// `@`.
 pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
+    let is_option = arg.text().starts_with('-');
+    let has_parts = arg.has(Signs::EQUALS.or(Signs::AT));
+    if is_option && !has_parts && arg.is_written() && (arg.text().len() == 2 || arg.text().starts_with("--")) {
+        return;
+    }
     let Some(whole) = word(arg, access) else { return };
-    let is_option = whole.text.starts_with('-');
-    if whole.pattern.is_some() || !is_option && !whole.text.contains(['=', '@']) {
+    if whole.pattern.is_some() || !is_option && !has_parts {
         return named.push(whole);
     }
     let text = whole.text.as_str();

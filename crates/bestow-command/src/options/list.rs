@@ -1,6 +1,6 @@
 //! Lists of options, and the search for one of them.
 
-use super::Takes;
+use super::{Takes, short};
 use crate::hash;
 
 /// A list of options, separated by blanks.
@@ -10,6 +10,15 @@ pub(crate) struct List<'l> {
     /// The places of the entries in the text, each by the hash of its name and increased by one. Empty for a list that
     /// is searched entry by entry.
     slots: &'l [u16],
+    letters: Option<Letters>,
+}
+
+/// The options of one letter in a list, each as a bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Letters {
+    all: u128,
+    /// Those that take no value.
+    plain: u128,
 }
 
 /// Returns the list of options in a text that is known when the program is built.
@@ -17,7 +26,8 @@ macro_rules! list {
     ($text:expr) => {{
         const LIST: &str = $text;
         const SLOTS: [u16; crate::options::slots(LIST)] = crate::options::index(LIST);
-        crate::options::List::indexed(LIST, &SLOTS)
+        const LETTERS: crate::options::Letters = crate::options::letters(LIST);
+        crate::options::List::indexed(LIST, &SLOTS, LETTERS)
     }};
 }
 
@@ -26,12 +36,12 @@ pub(crate) use list;
 impl<'l> List<'l> {
     /// Creates a list that is searched entry by entry.
     pub(crate) const fn of(text: &'l str) -> Self {
-        List { text, slots: &[] }
+        List { text, slots: &[], letters: None }
     }
 
     /// Creates a list with its [`index`].
-    pub(crate) const fn indexed(text: &'l str, slots: &'l [u16]) -> Self {
-        List { text, slots }
+    pub(crate) const fn indexed(text: &'l str, slots: &'l [u16], letters: Letters) -> Self {
+        List { text, slots, letters: Some(letters) }
     }
 
     pub(crate) fn text(self) -> &'l str {
@@ -40,6 +50,16 @@ impl<'l> List<'l> {
 
     pub(crate) fn is_empty(self) -> bool {
         self.text.is_empty()
+    }
+
+    /// Returns what the option of this letter takes, if it is on the list.
+    pub(super) fn find_letter(self, letter: char) -> Option<Takes<'l>> {
+        let known = u8::try_from(letter).ok().filter(|byte| byte.is_ascii() && !ends_name(*byte)).zip(self.letters);
+        match known {
+            Some((byte, letters)) if letters.plain >> byte & 1 == 1 => Some(Takes::Nothing),
+            Some((byte, letters)) if letters.all >> byte & 1 == 0 => None,
+            _ => self.find(&short(letter)),
+        }
     }
 
     /// Returns what the option takes, if it is on the list.
@@ -118,6 +138,35 @@ pub(crate) const fn index<const SLOTS: usize>(list: &str) -> [u16; SLOTS] {
     slots
 }
 
+/// Returns the options of one letter in a list. Of several entries with one name, the first one counts.
+pub(crate) const fn letters(list: &str) -> Letters {
+    let mut letters = Letters { all: 0, plain: 0 };
+    let (mut rest, mut begins) = (list.as_bytes(), true);
+    while let [byte, behind @ ..] = rest {
+        if begins
+            && let [b'-', letter] = name(rest)
+            && letter.is_ascii()
+            && letters.all >> *letter & 1 == 0
+        {
+            let (_, takes) = rest.split_at(2);
+            letters.all |= (is_entry_end(takes) as u128) << *letter;
+            let is_plain = matches!(takes, [] | [b' ' | b'\t' | b'\n' | b'\r' | 0xc, ..]);
+            letters.plain |= (is_plain as u128) << *letter;
+        }
+        begins = byte.is_ascii_whitespace();
+        rest = behind;
+    }
+    letters
+}
+
+/// Returns true if an entry may have this text behind its name.
+const fn is_entry_end(takes: &[u8]) -> bool {
+    match takes {
+        [] | [b':', ..] | [b'?'] | [b'?', b':', ..] => true,
+        [b'?', byte, ..] | [byte, ..] => byte.is_ascii_whitespace(),
+    }
+}
+
 /// Returns the name of the entry at the beginning of a list.
 const fn name(list: &[u8]) -> &[u8] {
     let mut rest = list;
@@ -151,7 +200,12 @@ mod tests {
 
     fn indexed(list: &str, name: &str) -> Option<String> {
         let slots = index::<SLOTS>(list);
-        List::indexed(list, &slots).find(name).map(|takes| format!("{takes:?}"))
+        let list = List::indexed(list, &slots, letters(list));
+        let found = list.find(name);
+        if let Some(letter) = name.strip_prefix('-').filter(|name| name.chars().count() == 1) {
+            assert_eq!(letter.chars().next().and_then(|letter| list.find_letter(letter)), found);
+        }
+        found.map(|takes| format!("{takes:?}"))
     }
 
     fn slowly(list: &str, name: &str) -> Option<String> {

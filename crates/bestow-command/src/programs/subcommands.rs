@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::hash::hash;
+use crate::{hash::hash, parts::parts};
 
 /// Alternatives of a subcommand, each of one or more words.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Subcommands {
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = &'static str> {
-        self.text.split('|')
+        parts(self.text, b'|')
     }
 
     /// Returns false if no alternative has this word.

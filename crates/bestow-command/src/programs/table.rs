@@ -14,14 +14,23 @@ use crate::{hash::hash, options::list, predicates, values::Obeyed};
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
+/// The number of names of programs.
+pub(crate) const NAMED: usize = NAMES.len();
+
 /// Returns what is known about the program with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Program> {
+    let (_, program) = NAMES.get(place_of(name)?)?;
+    PROGRAMS.get(usize::from(*program))
+}
+
+/// Returns the place of a name among all names of programs.
+pub(crate) fn place_of(name: &str) -> Option<usize> {
     let mut slot = hash(name.as_bytes());
     loop {
         let index = usize::from(*SLOTS.get(slot % SLOTS.len())?).checked_sub(1)?;
-        let (known, program) = NAMES.get(index)?;
+        let (known, _) = NAMES.get(index)?;
         if *known == name {
-            return PROGRAMS.get(usize::from(*program));
+            return Some(index);
         }
         slot += 1;
     }

@@ -3,6 +3,7 @@
 use super::{git_settings, sending};
 use crate::{
     options::{Options, Reading},
+    parts::parts,
     place::{Place, Places},
     programs::{AllWords, Firsts, Operands, Reach, Reads},
     tier::Profile,
@@ -75,7 +76,7 @@ impl Reads {
 
     /// Returns the words after `subcommand`, which they begin with. Global options may precede each of its other words.
     pub(super) fn after_words<'a>(&self, words: &'a [Word], subcommand: &str) -> Option<&'a [Word]> {
-        let mut wanted = subcommand.split(' ');
+        let mut wanted = parts(subcommand, b' ');
         let mut behind = after_word(words, wanted.next()?)?;
         for wanted in wanted {
             behind = after_word(self.after_globals(behind)?, wanted)?;

@@ -33,13 +33,13 @@ fn may_be_told(word: &Word) -> bool {
 /// Returns true if a word is known from the text alone, so that a reader of the line sees the sent data.
 fn is_written_out(word: &Word) -> bool {
     let known = word.known() == Known::Fully && !word.may_split() && !word.is_open() && !word.has_output();
-    known && !word.text().has_home() && (!word.is_pattern() || is_address_with_signs(word.text()))
+    known && !word.has_home() && (!word.is_pattern() || is_address_with_signs(word.text()))
 }
 
 /// Returns true if a word contains an environment variable and no other unknown part.
 fn is_of_environment(word: &Word) -> bool {
     let hidden = word.has_output() || word.may_be_secret() || word.is_open() || word.is_pattern();
-    word.is_of_environment() && !hidden && !word.text().has_home()
+    word.is_of_environment() && !hidden && !word.has_home()
 }
 
 /// Returns true for an address with pattern characters, such as `https://host/path?a=b`. No file has such a name.

@@ -6,6 +6,7 @@ use super::{
     tree::{Form, Piece, RawWord, Script},
     word::Pieces,
 };
+use crate::few::Few;
 
 impl Reader<'_> {
     /// Parses `( … )` or `(( … ))`.
@@ -241,16 +242,16 @@ impl Reader<'_> {
     fn list_of_one(&mut self) -> Read<Form> {
         let command = self.command()?;
         let pipeline =
-            super::tree::Pipeline { joint: super::tree::Joint::First, negated: false, commands: vec![command] };
-        let statement = super::tree::Statement { pipelines: vec![pipeline], background: true };
+            super::tree::Pipeline { joint: super::tree::Joint::First, negated: false, commands: Few::One(command) };
+        let statement = super::tree::Statement { pipelines: Few::One(pipeline), background: true };
         Ok(Form::Subshell(Script { statements: vec![statement] }))
     }
 
     /// Parses the text of a here-document into pieces.
-    pub(super) fn expand_body(&mut self) -> Read<Vec<Piece>> {
+    pub(super) fn expand_body(&mut self) -> Read<Few<Piece>> {
         let mut pieces = Pieces::default();
         self.double_quoted(None, &mut pieces)?;
-        Ok(pieces.0)
+        Ok(pieces.finish())
     }
 }
 

@@ -1,10 +1,13 @@
 //! Expansions that start with a dollar sign or a backtick.
 
+use smol_str::{SmolStr, SmolStrBuilder};
+
 use super::{
     reader::{Read, Reader},
-    tree::{Change, Parameter, Piece, Script},
+    tree::{Change, Parameter, Piece, RawWord, Script},
     word::Pieces,
 };
+use crate::{few::Few, span::Span};
 
 impl Reader<'_> {
     /// Parses an expansion from its `$` on. A dollar sign that starts no expansion is ordinary text.
@@ -22,7 +25,7 @@ impl Reader<'_> {
                 self.ledger.bash_only = true;
                 let inside = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
                 self.demand(b']', "arithmetic that is not closed")?;
-                pieces.0.push(Piece::Arithmetic(inside.into()));
+                pieces.add(Piece::Arithmetic(inside.into()));
             }
             Some(b'\'') if !quoted => {
                 self.at += 1;
@@ -32,11 +35,11 @@ impl Reader<'_> {
             Some(b'"') if !quoted => {}
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let name = self.name();
-                pieces.0.push(plain_parameter(name, quoted));
+                pieces.add(plain_parameter(name, quoted));
             }
             Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
                 self.at += 1;
-                pieces.0.push(plain_parameter(char::from(byte).into(), quoted));
+                pieces.add(plain_parameter(char::from(byte).into(), quoted));
             }
             _ if quoted => pieces.quoted("$"),
             _ => pieces.bare("$"),
@@ -44,18 +47,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn name(&mut self) -> String {
-        let mut name = String::new();
+    fn name(&mut self) -> SmolStr {
+        let mut name = SmolStrBuilder::new();
         while let Some(byte) = self.peek().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
             name.push(byte.into());
             self.at += 1;
         }
-        name
+        name.finish()
     }
 
     fn substitution(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
         let script = self.parenthesised()?.into();
-        pieces.0.push(Piece::Command { script, quoted });
+        pieces.add(Piece::Command { script, quoted });
         Ok(())
     }
 
@@ -79,7 +82,7 @@ impl Reader<'_> {
         let start = self.at;
         let known_faults = self.ledger.faults.len();
         if let Ok(inside) = self.nested(Self::arithmetic_in_parentheses) {
-            pieces.0.push(Piece::Arithmetic(inside.into()));
+            pieces.add(Piece::Arithmetic(inside.into()));
             return Ok(());
         }
         self.at = start;
@@ -88,7 +91,7 @@ impl Reader<'_> {
     }
 
     /// Parses `((…))` from the first parenthesis on.
-    pub(super) fn arithmetic_in_parentheses(&mut self) -> Read<Vec<Piece>> {
+    pub(super) fn arithmetic_in_parentheses(&mut self) -> Read<Few<Piece>> {
         if !self.eat_two(b'(', b'(') {
             return self.stop("arithmetic is missing");
         }
@@ -97,7 +100,7 @@ impl Reader<'_> {
     }
 
     /// Parses arithmetic up to, but not including, the matching `close` of the caller. Quotes protect nothing here.
-    pub(super) fn arithmetic(&mut self, open: u8, close: u8) -> Read<Vec<Piece>> {
+    pub(super) fn arithmetic(&mut self, open: u8, close: u8) -> Read<Few<Piece>> {
         let mut pieces = Pieces::default();
         let mut depth = 0_usize;
         loop {
@@ -110,7 +113,7 @@ impl Reader<'_> {
                     self.at += 1;
                     self.character();
                 }
-                _ if byte == close && depth == 0 => return Ok(pieces.0),
+                _ if byte == close && depth == 0 => return Ok(pieces.finish()),
                 _ => {
                     depth = if byte == open { depth + 1 } else { depth - usize::from(byte == close) };
                     let c = self.character().unwrap_or(' ');
@@ -141,7 +144,7 @@ impl Reader<'_> {
         }
         let span = self.span_from(start);
         let script = self.inside(&text, span, |reader| reader.whole())?.into();
-        pieces.0.push(Piece::Command { script, quoted });
+        pieces.add(Piece::Command { script, quoted });
         Ok(())
     }
 
@@ -151,7 +154,7 @@ impl Reader<'_> {
             self.eat(b'|');
             let script = self.list(&["}"])?.into();
             self.demand(b'}', "a brace that is not closed")?;
-            pieces.0.push(Piece::Command { script, quoted });
+            pieces.add(Piece::Command { script, quoted });
             return Ok(());
         }
         let prefix = match (self.peek(), self.peek_second()) {
@@ -166,7 +169,7 @@ impl Reader<'_> {
         if name.is_empty() {
             match self.peek() {
                 Some(byte) if b"@*#?-$!".contains(&byte) => {
-                    name.push(byte.into());
+                    name = char::from(byte).into();
                     self.at += 1;
                 }
                 _ => return self.stop("a parameter without a name"),
@@ -176,18 +179,27 @@ impl Reader<'_> {
         let mut inside = Pieces::default();
         let form = self.parameter_change(prefix, quoted, &subscript, &mut inside)?;
         self.demand(b'}', "a brace that is not closed")?;
-        pieces.0.push(Piece::Parameter(Parameter { name, quoted, form, subscript, inside: inside.0 }.into()));
+        pieces.add(Piece::Parameter(
+            Parameter {
+                name,
+                quoted,
+                form,
+                subscript,
+                inside: RawWord { span: Span::default(), pieces: inside.finish() },
+            }
+            .into(),
+        ));
         Ok(())
     }
 
     /// Parses `[…]` after a name, if there is one.
-    fn subscript(&mut self) -> Read<Vec<Piece>> {
+    fn subscript(&mut self) -> Read<Few<Piece>> {
         if !self.eat(b'[') {
-            return Ok(Vec::new());
+            return Ok(Few::default());
         }
         let subscript = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
         self.demand(b']', "a subscript that is not closed")?;
-        Ok(if subscript.is_empty() { vec![Piece::Quoted(String::new())] } else { subscript })
+        Ok(if subscript.is_empty() { Few::One(Piece::Quoted(SmolStr::default())) } else { subscript })
     }
 
     /// Parses the text between the name and the closing brace.
@@ -257,7 +269,7 @@ impl Reader<'_> {
                 Some(b'<' | b'>') if !quoted && self.peek_second() == Some(b'(') => {
                     self.at += 1;
                     let script = self.parenthesised()?;
-                    inside.0.push(Piece::Process(script.into()));
+                    inside.add(Piece::Process(script.into()));
                 }
                 Some(byte @ (b'\\' | b'\'' | b'"' | b'~')) => self.unquoted(byte, inside)?,
                 Some(_) => {
@@ -326,8 +338,8 @@ impl Reader<'_> {
     }
 }
 
-fn plain_parameter(name: String, quoted: bool) -> Piece {
+fn plain_parameter(name: SmolStr, quoted: bool) -> Piece {
     Piece::Parameter(
-        Parameter { name, quoted, form: Change::Nothing, subscript: Vec::new(), inside: Vec::new() }.into(),
+        Parameter { name, quoted, form: Change::Nothing, subscript: Few::default(), inside: RawWord::default() }.into(),
     )
 }

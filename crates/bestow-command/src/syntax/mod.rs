@@ -13,6 +13,7 @@ pub(super) mod tree;
 mod word;
 
 pub(super) use reader::is_name;
+pub(super) use statement::bare_text;
 pub(super) use word::is_invisible;
 
 use reader::Reader;

@@ -6,6 +6,7 @@ use super::{
     reader::{Awaited, Read, Reader, is_loud},
     tree::{Flow, Piece, RawWord, Redirect},
 };
+use crate::few::Few;
 
 impl Reader<'_> {
     /// Parses a redirection, or returns `None` if there is none at this position.
@@ -139,7 +140,7 @@ impl Reader<'_> {
             let text = self.here_document_text(&awaited)?;
             let span = self.span_from(start);
             let pieces = if awaited.literal {
-                vec![Piece::Quoted(text)]
+                Few::One(Piece::Quoted(text.into()))
             } else {
                 self.inside(&text, span, |reader| reader.expand_body())?
             };
@@ -215,10 +216,10 @@ fn is_descriptor(target: &RawWord) -> bool {
 /// forms become a text that no line equals.
 fn delimiter_text(piece: &Piece) -> String {
     match piece {
-        Piece::Bare(text) | Piece::Quoted(text) => text.clone(),
+        Piece::Bare(text) | Piece::Quoted(text) => text.to_string(),
         Piece::Glob(c) => c.to_string(),
         Piece::Tilde(name) => format!("~{name}"),
-        Piece::Parameter(parameter) if parameter.inside.is_empty() => format!("${}", parameter.name),
+        Piece::Parameter(parameter) if parameter.inside.pieces.is_empty() => format!("${}", parameter.name),
         Piece::Element | Piece::Parameter(_) | Piece::Command { .. } => "\n".into(),
         Piece::Process(_) | Piece::Arithmetic(_) => "\n".into(),
     }

@@ -1,29 +1,50 @@
 //! Lists, pipelines and simple commands.
 
+use smol_str::SmolStr;
+
 use super::{
     reader::{Read, Reader, ends_word, is_name},
     tree::{Assignment, Command, Form, Joint, Parsed, Piece, Pipeline, RawWord, Redirect, Script, Simple, Statement},
 };
+use crate::few::Few;
 
 /// Words with a special meaning at the start of a command.
-pub(super) static RESERVED: [&str; 22] = [
+static RESERVED: [&str; 22] = [
     "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "select", "while", "until", "do", "done", "case",
     "esac", "function", "time", "coproc", "in", "]]",
 ];
 
-/// Returns true if a reserved word begins with this byte.
-fn begins_reserved(byte: u8) -> bool {
-    const BEGINNINGS: u128 = {
-        let (mut all, mut words) = (0, RESERVED.as_slice());
+/// Returns the lengths of the reserved words that begin with this byte, each as a bit.
+fn lengths_of_reserved(first: u8) -> u16 {
+    const LENGTHS: [u16; 256] = {
+        let (mut lengths, mut words) = ([0_u16; 256], RESERVED.as_slice());
         while let [word, behind @ ..] = words {
             if let [first, ..] = word.as_bytes() {
-                all |= 1 << *first;
+                let (_, behind) = lengths.split_at_mut(*first as usize);
+                if let [place, ..] = behind {
+                    *place |= 1 << word.len();
+                }
             }
             words = behind;
         }
-        all
+        lengths
     };
-    byte.is_ascii() && BEGINNINGS >> byte & 1 == 1
+    LENGTHS.get(usize::from(first)).copied().unwrap_or_default()
+}
+
+/// The length of the longest reserved word.
+const LONGEST_RESERVED: usize = "function".len();
+
+/// Returns true for a byte of a reserved word.
+fn is_of_reserved(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || matches!(byte, b'!' | b'{' | b'}' | b'[' | b']')
+}
+
+fn reserved_word(letters: &[u8]) -> Option<&'static str> {
+    if lengths_of_reserved(*letters.first()?) >> letters.len() & 1 == 0 {
+        return None;
+    }
+    RESERVED.iter().copied().find(|word| word.as_bytes() == letters)
 }
 
 /// The number of words for which a command has room at first.
@@ -65,7 +86,7 @@ impl Reader<'_> {
             if self.at_end_of_list(ends) {
                 return Ok(());
             }
-            let mut pipelines = Vec::with_capacity(1);
+            let mut pipelines = Few::default();
             let complete = self.and_or(&mut pipelines);
             script.statements.push(Statement { pipelines, background: false });
             complete?;
@@ -103,10 +124,10 @@ impl Reader<'_> {
         }
     }
 
-    fn and_or(&mut self, pipelines: &mut Vec<Pipeline>) -> Read<()> {
+    fn and_or(&mut self, pipelines: &mut Few<Pipeline>) -> Read<()> {
         let mut joint = Joint::First;
         loop {
-            let mut commands = Vec::with_capacity(1);
+            let mut commands = Few::default();
             let mut negated = false;
             let complete = self.pipeline(&mut commands, &mut negated);
             pipelines.push(Pipeline { joint, negated, commands });
@@ -123,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    fn pipeline(&mut self, commands: &mut Vec<Command>, negated: &mut bool) -> Read<()> {
+    fn pipeline(&mut self, commands: &mut Few<Command>, negated: &mut bool) -> Read<()> {
         while let Some(word @ ("!" | "time")) = self.reserved() {
             self.skip_reserved(word);
             *negated |= word == "!";
@@ -245,14 +266,26 @@ impl Reader<'_> {
 
     /// Returns the reserved word at this position, if there is one.
     pub(super) fn reserved(&mut self) -> Option<&'static str> {
-        if !self.peek().is_some_and(begins_reserved) {
+        if self.peek().is_none_or(|byte| lengths_of_reserved(byte) == 0) {
             return None;
         }
+        let rest = self.text.as_bytes().get(self.at..)?;
+        let rest = rest.get(..LONGEST_RESERVED + 1).unwrap_or(rest);
+        let length = rest.iter().position(|byte| !is_of_reserved(*byte)).unwrap_or(rest.len());
+        match rest.get(length) {
+            Some(b'\\') => self.reserved_across_lines(),
+            Some(byte) if !ends_word(*byte) => None,
+            _ => reserved_word(rest.get(..length)?),
+        }
+    }
+
+    /// Returns the reserved word at this position, if there is one. A line may end within the word.
+    fn reserved_across_lines(&mut self) -> Option<&'static str> {
         let start = self.at;
-        let mut letters = [0_u8; 9];
+        let mut letters = [0_u8; LONGEST_RESERVED + 1];
         let mut length = 0;
         while let Some(byte) = self.peek().filter(|byte| !ends_word(*byte)) {
-            let letter = letters.get_mut(length).filter(|_| byte.is_ascii_lowercase() || b"!{}[]".contains(&byte));
+            let letter = letters.get_mut(length).filter(|_| is_of_reserved(byte));
             let Some(letter) = letter else {
                 self.at = start;
                 return None;
@@ -262,8 +295,7 @@ impl Reader<'_> {
             self.at += 1;
         }
         self.at = start;
-        let letters = letters.get(..length)?;
-        RESERVED.iter().copied().find(|word| word.as_bytes() == letters)
+        reserved_word(letters.get(..length)?)
     }
 
     /// Consumes a reserved word that [`Reader::reserved`] has found.
@@ -289,7 +321,7 @@ impl Reader<'_> {
 }
 
 /// Returns the text of a word that consists of plain unquoted text.
-pub(super) fn bare_text(word: &RawWord) -> Option<&str> {
+pub(crate) fn bare_text(word: &RawWord) -> Option<&str> {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => Some(text),
         _ => None,
@@ -308,7 +340,7 @@ fn assignment(mut word: RawWord, may_be_one: bool) -> Result<Assignment, RawWord
 
 /// Returns the name that a word assigns to, a flag, and the pieces of the value. The flag is true if the value is only
 /// a part of the variable.
-pub(crate) fn assigned_name(word: &RawWord) -> Option<(String, bool, Vec<Piece>)> {
+pub(crate) fn assigned_name(word: &RawWord) -> Option<(SmolStr, bool, Few<Piece>)> {
     let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
     if let Some((name, value)) = head.split_once('=') {
         let plain = name.strip_suffix('+').unwrap_or(name);
@@ -321,7 +353,7 @@ pub(crate) fn assigned_name(word: &RawWord) -> Option<(String, bool, Vec<Piece>)
     }
     let subscript = matches!(rest, [Piece::Glob('['), ..])
         && rest.iter().any(|piece| matches!(piece, Piece::Bare(text) if text.contains("]=") || text.contains("]+=")));
-    (is_name(head) && subscript).then(|| (head.clone(), true, rest.to_vec()))
+    (is_name(head) && subscript).then(|| (head.clone(), true, rest.to_vec().into()))
 }
 
 impl Reader<'_> {

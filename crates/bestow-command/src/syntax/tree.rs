@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::span::Span;
+use smol_str::SmolStr;
+
+use crate::{few::Few, span::Span};
 
 /// A sequence of commands.
 #[derive(Debug, Default)]
@@ -13,7 +15,7 @@ pub(crate) struct Script {
 /// One and-or list and its end.
 #[derive(Debug)]
 pub(crate) struct Statement {
-    pub(crate) pipelines: Vec<Pipeline>,
+    pub(crate) pipelines: Few<Pipeline>,
     /// True if the statement ends in `&` and runs in a shell of its own.
     pub(crate) background: bool,
 }
@@ -35,7 +37,7 @@ pub(crate) struct Pipeline {
     pub(crate) joint: Joint,
     /// True if `!` inverts the result, so that what follows `&&` runs after a failure.
     pub(crate) negated: bool,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Few<Command>,
 }
 
 /// A command of any form, with the redirections around it.
@@ -72,7 +74,7 @@ pub(crate) enum Form {
     },
     /// The loop `for (( … ))`.
     Count {
-        header: Vec<Piece>,
+        header: Few<Piece>,
         body: Script,
     },
     Case {
@@ -84,7 +86,7 @@ pub(crate) enum Form {
         body: Rc<Command>,
     },
     /// The command `(( … ))`.
-    Arithmetic(Vec<Piece>),
+    Arithmetic(Few<Piece>),
     /// The command `[[ … ]]`.
     Test {
         /// The words between the brackets.
@@ -104,7 +106,7 @@ pub(crate) struct Simple {
 /// An assignment: `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
 #[derive(Debug)]
 pub(crate) struct Assignment {
-    pub(crate) name: String,
+    pub(crate) name: SmolStr,
     pub(crate) value: RawWord,
     /// True if this is not a plain `name=word`, so that `value` is only a part of the variable.
     pub(crate) partial: bool,
@@ -139,20 +141,20 @@ pub(crate) struct Redirect {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RawWord {
     pub(crate) span: Span,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Few<Piece>,
 }
 
 /// A part of a word, with quotes and escapes already decoded.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     /// Text outside quotes. Braces and equal signs in it have a meaning.
-    Bare(String),
+    Bare(SmolStr),
     /// Text that was quoted or escaped and has no special meaning.
-    Quoted(String),
+    Quoted(SmolStr),
     /// One of `*`, `?`, `[` outside quotes.
     Glob(char),
     /// A `~` or `~name` at the start of a word or an assigned value.
-    Tilde(String),
+    Tilde(SmolStr),
     /// The start of an element of `name=(…)`.
     Element,
     Parameter(Rc<Parameter>),
@@ -164,19 +166,19 @@ pub(crate) enum Piece {
     /// A process substitution: `<(…)` or `>(…)`.
     Process(Rc<Script>),
     /// An arithmetic expansion: `$((…))` or `$[…]`.
-    Arithmetic(Rc<Vec<Piece>>),
+    Arithmetic(Rc<Few<Piece>>),
 }
 
 /// A parameter expansion: `$name` or `${name…}`.
 #[derive(Debug)]
 pub(crate) struct Parameter {
-    pub(crate) name: String,
+    pub(crate) name: SmolStr,
     pub(crate) quoted: bool,
     pub(crate) form: Change,
     /// The text between brackets after the name.
-    pub(crate) subscript: Vec<Piece>,
+    pub(crate) subscript: Few<Piece>,
     /// The text after the operator.
-    pub(crate) inside: Vec<Piece>,
+    pub(crate) inside: RawWord,
 }
 
 /// The change that an expansion applies to the value.

@@ -1,55 +1,93 @@
 //! Words with their quotes, escapes, globs, tildes and expansions, decoded while they are read.
 
+use smol_str::SmolStrBuilder;
+
 use super::{
     reader::{Read, Reader, ends_word, is_name},
     tree::{Piece, RawWord},
 };
+use crate::few::Few;
 
 /// A collector of pieces, which joins neighbouring text of equal kind.
 #[derive(Debug, Default)]
-pub(super) struct Pieces(pub(super) Vec<Piece>);
+pub(super) struct Pieces {
+    done: Few<Piece>,
+    /// The kind of the last piece, if it is a text that may still grow.
+    grows: Option<Kind>,
+    text: SmolStrBuilder,
+}
+
+/// The kind of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Bare,
+    Quoted,
+}
 
 impl Pieces {
     pub(super) fn bare(&mut self, text: &str) {
-        match self.0.last_mut() {
-            Some(Piece::Bare(before)) => before.push_str(text),
-            _ => self.add(Piece::Bare(text.into())),
-        }
+        self.append(Kind::Bare, text);
     }
 
     pub(super) fn quoted(&mut self, text: &str) {
-        match self.0.last_mut() {
-            Some(Piece::Quoted(before)) => before.push_str(text),
-            _ => self.add(Piece::Quoted(text.into())),
+        self.append(Kind::Quoted, text);
+    }
+
+    fn append(&mut self, kind: Kind, text: &str) {
+        if self.grows != Some(kind) {
+            self.end_text();
+            self.grows = Some(kind);
+        }
+        self.text.push_str(text);
+    }
+
+    fn end_text(&mut self) {
+        let Some(kind) = self.grows.take() else { return };
+        let text = std::mem::take(&mut self.text).finish();
+        self.done.push(match kind {
+            Kind::Bare => Piece::Bare(text),
+            Kind::Quoted => Piece::Quoted(text),
+        });
+    }
+
+    /// Adds a piece that is no text.
+    pub(super) fn add(&mut self, piece: Piece) {
+        self.end_text();
+        self.done.push(piece);
+    }
+
+    /// Adds the pieces of another word.
+    fn extend(&mut self, pieces: Few<Piece>) {
+        for piece in pieces.into_vec() {
+            match piece {
+                Piece::Bare(text) => self.bare(&text),
+                Piece::Quoted(text) => self.quoted(&text),
+                Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => self.add(piece),
+                Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => self.add(piece),
+            }
         }
     }
 
-    /// Adds a piece. Most words have a single piece.
-    fn add(&mut self, piece: Piece) {
-        if self.0.is_empty() {
-            self.0 = Vec::with_capacity(1);
-        }
-        self.0.push(piece);
+    pub(super) fn finish(mut self) -> Few<Piece> {
+        self.end_text();
+        self.done
     }
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.grows.is_none() && self.done.is_empty()
     }
 
     /// Returns the text so far, if all of it is plain and outside quotes.
     fn only_bare(&self) -> Option<&str> {
-        match self.0.as_slice() {
-            [Piece::Bare(text)] => Some(text),
-            _ => None,
-        }
+        (self.grows == Some(Kind::Bare) && self.done.is_empty()).then(|| self.text.as_str())
     }
 
     /// Returns true if the last character may open an extended glob.
     fn opens_extended_glob(&self) -> bool {
-        match self.0.last() {
-            Some(Piece::Glob(c)) => matches!(c, '*' | '?'),
-            Some(Piece::Bare(text)) => text.ends_with(['+', '@', '!']),
-            _ => false,
+        match self.grows {
+            Some(Kind::Bare) => self.text.as_str().ends_with(['+', '@', '!']),
+            Some(Kind::Quoted) => false,
+            None => matches!(self.done.last(), Some(Piece::Glob('*' | '?'))),
         }
     }
 }
@@ -67,7 +105,7 @@ impl Reader<'_> {
                     self.at += 1;
                     let script = self.parenthesised()?;
                     self.ledger.bash_only = true;
-                    pieces.0.push(Piece::Process(script.into()));
+                    pieces.add(Piece::Process(script.into()));
                 }
                 b'(' if pieces.opens_extended_glob() => self.extended_glob(&mut pieces)?,
                 b'(' if pieces.only_bare().is_some_and(is_assignment_head) => self.array(&mut pieces)?,
@@ -80,7 +118,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         self.node()?;
-        Ok(Some(RawWord { span: self.span_from(start), pieces: pieces.0 }))
+        Ok(Some(RawWord { span: self.span_from(start), pieces: pieces.finish() }))
     }
 
     /// Parses one element of a word outside quotes. The caller has checked that `byte` does not end the word.
@@ -107,7 +145,7 @@ impl Reader<'_> {
             b'`' => self.backticks(false, pieces)?,
             b'*' | b'?' | b'[' => {
                 self.at += 1;
-                pieces.0.push(Piece::Glob(byte.into()));
+                pieces.add(Piece::Glob(byte.into()));
             }
             b'~' if at_tilde_place(pieces) => self.tilde(pieces),
             _ => {
@@ -125,9 +163,8 @@ impl Reader<'_> {
     /// do one by one.
     fn ordinary_run(&mut self, pieces: &mut Pieces) {
         let start = self.at;
-        while self.raw().is_some_and(is_ordinary) {
-            self.at += 1;
-        }
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        self.at += rest.iter().position(|byte| !is_ordinary(*byte)).unwrap_or(rest.len());
         // The caller has counted the first step.
         self.ledger.steps += 2 * (self.at - start) - 1;
         pieces.bare(self.slice(start, self.at));
@@ -188,12 +225,12 @@ impl Reader<'_> {
         while self.raw().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.')) {
             self.at += 1;
         }
-        pieces.0.push(Piece::Tilde(self.slice(start, self.at).into()));
+        pieces.add(Piece::Tilde(self.slice(start, self.at).into()));
     }
 
     /// Parses `@(a|b)` and similar patterns. The parts are read, and the whole counts as a glob.
     fn extended_glob(&mut self, pieces: &mut Pieces) -> Read<()> {
-        pieces.0.push(Piece::Glob('*'));
+        pieces.add(Piece::Glob('*'));
         self.ledger.bash_only = true;
         self.nested(|reader| {
             reader.at += 1;
@@ -227,8 +264,8 @@ impl Reader<'_> {
                     Some(b'\n') => reader.newline()?,
                     _ => match reader.word()? {
                         Some(word) => {
-                            pieces.0.push(Piece::Element);
-                            pieces.0.extend(word.pieces);
+                            pieces.add(Piece::Element);
+                            pieces.extend(word.pieces);
                         }
                         None => return reader.stop("a list that is not closed"),
                     },
@@ -245,7 +282,18 @@ fn at_tilde_place(pieces: &Pieces) -> bool {
 
 /// Returns true for a byte that has no meaning of its own in a word.
 fn is_ordinary(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'=' | b':' | b',' | b'%' | b'+' | b'@')
+    const ORDINARY: [bool; 256] = {
+        let (mut table, mut byte) = ([false; 256], 0_u8);
+        let mut rest = table.as_mut_slice();
+        while let [place, behind @ ..] = rest {
+            let is_sign = matches!(byte, b'-' | b'_' | b'.' | b'/' | b'=' | b':' | b',' | b'%' | b'+' | b'@');
+            *place = is_sign || byte.is_ascii_alphanumeric();
+            byte = byte.wrapping_add(1);
+            rest = behind;
+        }
+        table
+    };
+    ORDINARY.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// Returns true for `name=` and `name+=`.

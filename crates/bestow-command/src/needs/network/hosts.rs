@@ -5,10 +5,10 @@ use smol_str::SmolStr;
 use crate::{
     evaluator,
     needs::{network::globs, operand::exact},
-    options::{List, is_listed, short},
+    options::{List, is_listed, is_listed_letter, short},
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
-    word::{Known, Word},
+    word::{Known, Signs, Word},
 };
 
 /// Returns the hosts that the words of the network program `name` name. An inner `None` stands for an unknown host.
@@ -81,9 +81,8 @@ fn options<'w>(text: &'w str, valued: List<'_>) -> (Vec<SmolStr>, Option<&'w str
     }
     let mut options = Vec::new();
     for (at, letter) in text.char_indices().skip(1) {
-        let option = short(letter);
-        let takes = is_listed(valued, &option);
-        options.push(option);
+        let takes = is_listed_letter(valued, letter);
+        options.push(short(letter));
         if takes {
             return (options, text.get(at + letter.len_utf8()..).filter(|value| !value.is_empty()));
         }
@@ -100,7 +99,7 @@ fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let text = word.text();
     let has_names = matches!(name, "awk" | "gawk") && text.contains("/inet");
     // Every other address contains a colon.
-    if !has_names && !text.bytes().any(|byte| byte == b':') {
+    if !has_names && !word.has(Signs::COLON) {
         return Vec::new();
     }
     let is_whole = exact(word).is_some();

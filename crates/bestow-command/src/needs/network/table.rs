@@ -8,10 +8,12 @@ use crate::{
     word::Word,
 };
 
-/// Returns the listed name of a program: without a version, the name of a variant, or a file extension.
-pub(super) fn plain_name(name: &str) -> &str {
-    if may_need(programs::known(name)) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return name;
+/// Returns the listed name of a program, without a version, the name of a variant, or a file extension, and what is known
+/// about it.
+pub(super) fn plain_name(name: &str) -> (&str, &'static Program) {
+    let known = programs::known(name);
+    if may_need(known) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return (name, known);
     }
     let endings = [".exe", ".cmd", ".openbsd", ".traditional"];
     let plain = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
@@ -19,8 +21,9 @@ pub(super) fn plain_name(name: &str) -> &str {
     let before_dash = plain.rsplit_once('-').filter(|(_, version)| is_version(version)).map_or(plain, |(name, _)| name);
     [plain, before_dash, without_version(plain)]
         .into_iter()
-        .find(|name| may_need(programs::known(name)))
-        .unwrap_or(name)
+        .map(|name| (name, programs::known(name)))
+        .find(|(_, known)| may_need(known))
+        .unwrap_or((name, known))
 }
 
 fn without_version(name: &str) -> &str {

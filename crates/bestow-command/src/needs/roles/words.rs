@@ -2,12 +2,13 @@
 
 use crate::{
     needs::operand::path,
-    options::{List, is_listed, list, short},
+    options::{List, is_listed, is_listed_letter, list, short},
 };
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     needs::operand::{Operand, exact},
+    parts::parts,
     programs::Program,
     values::{Access, Below, base_name},
     word::Word,
@@ -18,12 +19,12 @@ const WHOLE: &[&str] = &["--backup", "--compress", "--delete", "--head", "--netr
 
 /// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
 pub(super) fn is_directory(option: &str, names: &str) -> bool {
-    names.split(' ').any(|name| name.ends_with("-dir") && (name == option || is_short_for(option, name)))
+    parts(names, b' ').any(|name| name.ends_with("-dir") && (name == option || is_short_for(option, name)))
 }
 
 /// Returns true if the option is one of `names` or a prefix of one.
 pub(super) fn is_short_for(option: &str, names: &str) -> bool {
-    option.len() > 2 && option.starts_with("--") && names.split(' ').any(|name| name.starts_with(option))
+    option.len() > 2 && option.starts_with("--") && parts(names, b' ').any(|name| name.starts_with(option))
 }
 
 pub(super) fn everything_if(all: bool) -> Below {
@@ -72,14 +73,13 @@ impl Text<'_> {
 
 /// Returns true if the option is one of `names`, or an abbreviated long option among them.
 fn means(option: &str, names: List<'_>) -> bool {
-    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names.text())
+    is_listed(names, option) || is_short_for(option, names.text()) && !WHOLE.contains(&option)
 }
 
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
     pub(super) fn read(rest: &'a [Word], values: List<'_>) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
-        let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
             let text = arg.text();
@@ -93,12 +93,12 @@ impl<'a> Words<'a> {
             }
             match text.split_once('=').filter(|_| text.starts_with("--")) {
                 Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
-                None if takes(text) => words.give(text, args.next().map(Text::Word)),
+                None if is_listed(values, text) => words.give(text, args.next().map(Text::Word)),
                 // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
                 // operand.
                 None if means(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
                 None if text.starts_with("--") => words.give(text, None),
-                None => words.read_letters(arg, &takes, &mut args),
+                None => words.read_letters(arg, values, &mut args),
             }
         }
         words
@@ -110,14 +110,9 @@ impl<'a> Words<'a> {
 
     /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
     /// value.
-    pub(super) fn read_letters(
-        &mut self,
-        arg: &'a Word,
-        takes: &impl Fn(&str) -> bool,
-        args: &mut impl Iterator<Item = &'a Word>,
-    ) {
+    pub(super) fn read_letters(&mut self, arg: &'a Word, values: List<'_>, args: &mut impl Iterator<Item = &'a Word>) {
         let text = arg.text();
-        let letter = |(_, letter): &(usize, char)| takes(&short(*letter));
+        let letter = |(_, letter): &(usize, char)| is_listed_letter(values, *letter);
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);

@@ -1,0 +1,39 @@
+//! Programs that can lead to a destructive command.
+
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
+
+use crate::{
+    destroy,
+    evaluator::{
+        inline_code, runners,
+        shell::{SHELLS, TEXT_RUNNERS},
+        sql_client, started, wrappers,
+    },
+};
+
+/// Programs that are not destructive by themselves but can lead to a destructive command.
+static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    RUNNERS.iter().copied().chain(inline_code::names()).chain(sql_client::names()).chain(runners::names()).collect()
+});
+
+/// Programs that run a command from their words in every use.
+static RUNNERS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied().chain(wrappers::names()).collect());
+
+/// Returns true if a program runs a command from its words in every use.
+pub(crate) fn runs_its_words(name: &str) -> bool {
+    RUNNERS.contains(name)
+}
+
+/// Returns true if a program can be destructive in any use.
+pub(super) fn may_destroy(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(plain)
+        && (destroy::knows(name)
+            || LEADING.contains(name)
+            || inline_code::is_interpreter(name)
+            || started::may_run(name))
+}

@@ -1,0 +1,74 @@
+//! What the lists of the evaluator say about the name of a program. It is looked up once for each command.
+
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use crate::{
+    destroy,
+    evaluator::{inline_code, leading, reader, runners, shell, sql_client, started, wrappers},
+    programs,
+};
+
+/// The traits of a program that follow from its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Traits(u16);
+
+impl Traits {
+    /// An evaluation of its own: of the program or the text that it runs, or of the statements in its words.
+    pub(crate) const EVALUATED: Traits = Traits(1);
+    /// A shell.
+    pub(crate) const SHELL: Traits = Traits(1 << 1);
+    /// An interpreter of a language that does more than edit texts.
+    pub(crate) const RUNS_CODE: Traits = Traits(1 << 2);
+    /// A command that its words contain, in every use.
+    pub(crate) const RUNS_ITS_WORDS: Traits = Traits(1 << 3);
+    /// A command that its words contain, in some use.
+    pub(crate) const HAS_RUNNER: Traits = Traits(1 << 4);
+    /// Its standard input, which it runs in some use.
+    pub(crate) const READS: Traits = Traits(1 << 5);
+    /// Destruction in some use, by itself or by what it runs.
+    pub(crate) const MAY_DESTROY: Traits = Traits(1 << 6);
+
+    /// Rows that say when it is destructive by itself.
+    pub(crate) const DESTROYS: Traits = Traits(1 << 7);
+    /// They are known.
+    const KNOWN: Traits = Traits(1 << 8);
+
+    /// Returns the traits of the program with this name. Those of the listed programs are searched once.
+    pub(crate) fn of(name: &str) -> Traits {
+        static FOUND: [AtomicU16; programs::NAMED] = [const { AtomicU16::new(0) }; programs::NAMED];
+        let Some(found) = programs::place_of(name).and_then(|place| FOUND.get(place)) else {
+            return Traits::searched(name);
+        };
+        let before = Traits(found.load(Ordering::Relaxed));
+        if before.has(Traits::KNOWN) {
+            return before;
+        }
+        let traits = Traits::searched(name);
+        found.store(traits.0, Ordering::Relaxed);
+        traits
+    }
+
+    pub(crate) fn has(self, one: Traits) -> bool {
+        self.0 & one.0 != 0
+    }
+
+    /// Returns the traits of a name, which is searched in every list.
+    fn searched(name: &str) -> Traits {
+        let is_evaluated = wrappers::is_evaluated(name)
+            || started::is_evaluated(name)
+            || shell::is_evaluated(name)
+            || inline_code::is_evaluated(name)
+            || sql_client::is_client(name);
+        let all = [
+            (Traits::EVALUATED, is_evaluated),
+            (Traits::SHELL, shell::is_shell(name)),
+            (Traits::RUNS_CODE, inline_code::runs_code(name)),
+            (Traits::RUNS_ITS_WORDS, leading::runs_its_words(name)),
+            (Traits::HAS_RUNNER, runners::has_runner(name)),
+            (Traits::READS, reader::may_run_what_it_reads(name)),
+            (Traits::MAY_DESTROY, leading::may_destroy(name)),
+            (Traits::DESTROYS, destroy::names_program(name)),
+        ];
+        Traits(all.iter().filter(|(_, holds)| *holds).fold(Traits::KNOWN.0, |bits, (one, _)| bits | one.0))
+    }
+}

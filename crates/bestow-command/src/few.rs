@@ -1,0 +1,91 @@
+//! A list that is usually short.
+
+use std::ops::{Deref, DerefMut};
+
+/// A list that takes no memory of its own while it has at most one item.
+#[derive(Clone, Debug)]
+pub(crate) enum Few<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+/// The number of items for which a list has room when it gets its second one.
+const ROOM: usize = 4;
+
+impl<T> Few<T> {
+    pub(crate) fn push(&mut self, item: T) {
+        if let Few::Many(items) = self
+            && !items.is_empty()
+        {
+            return items.push(item);
+        }
+        *self = match std::mem::take(self) {
+            Few::Many(_) => Few::One(item),
+            Few::One(first) => {
+                let mut items = Vec::with_capacity(ROOM);
+                items.extend([first, item]);
+                Few::Many(items)
+            }
+        };
+    }
+
+    pub(crate) fn as_slice(&self) -> &[T] {
+        match self {
+            Few::One(item) => std::slice::from_ref(item),
+            Few::Many(items) => items,
+        }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        match self {
+            Few::One(item) => vec![item],
+            Few::Many(items) => items,
+        }
+    }
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Few::Many(Vec::new())
+    }
+}
+
+impl<T> Deref for Few<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Few::One(item) => std::slice::from_mut(item),
+            Few::Many(items) => items,
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Few<T> {
+    fn from(items: Vec<T>) -> Self {
+        Few::Many(items)
+    }
+}
+
+impl<'f, T> IntoIterator for &'f Few<T> {
+    type Item = &'f T;
+    type IntoIter = std::slice::Iter<'f, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.as_slice().iter()
+    }
+}
+
+impl<T> FromIterator<T> for Few<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut few = Few::default();
+        items.into_iter().for_each(|item| few.push(item));
+        few
+    }
+}
