@@ -121,6 +121,10 @@ impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
     pub(super) fn evaluate_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
+        let may_report = SHELLS.contains(&name) || matches!(name, "flock" | "screen" | "tmux");
+        if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(args) {
+            return None;
+        }
         if SHELLS.contains(&name) {
             let outer = std::mem::replace(&mut self.shell.dialect, Dialect::of(name));
             let verdict = self.evaluate_shell_program(rest, input);

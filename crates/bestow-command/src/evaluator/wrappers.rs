@@ -81,7 +81,15 @@ impl Evaluation<'_, '_> {
             "command" if rest.first().is_some_and(|arg| matches!(arg.text(), "-v" | "-V")) => {
                 Some(Verdict::safe("`command -v` only looks a name up"))
             }
-            _ => wrapper_named(name).and_then(|wrapper| self.evaluate_wrapper(wrapper, rest, input)),
+            _ => {
+                let wrapper = wrapper_named(name)?;
+                // Without a command, some wrappers only report.
+                let asks_one = matches!(rest, [word] if word.text().starts_with('-'));
+                if !asks_one && !programs::known(name).reads.is_empty() && self.is_proven(args) {
+                    return None;
+                }
+                self.evaluate_wrapper(wrapper, rest, input)
+            }
         }
     }
 
