@@ -3,7 +3,10 @@
 use foldhash::HashSet;
 use smol_str::SmolStr;
 
+use std::ptr;
+
 use crate::{
+    place::Places,
     values::{Ends, Obeys, Said, Spoken},
     verdict::Verdict,
     word::{Known, Word, is_gap},
@@ -65,6 +68,32 @@ pub(crate) struct Invocations {
     texts: HashSet<String>,
     /// True inside a text or command that may not run at all. Unknown parts of it do not count.
     is_speculating: bool,
+    /// The searches for a command at each of some words that are going on, from the outermost one.
+    searches: Vec<Search>,
+}
+
+/// A search for a command that begins at any of some words.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// The addresses of the words at which it tries a command, in ascending order.
+    tried: Vec<usize>,
+    /// The address behind the last word.
+    end: usize,
+    /// The directories in which it tries them.
+    places: Places,
+}
+
+impl Search {
+    pub(crate) fn new<'w>(words: &[Word], tried: impl Iterator<Item = &'w Word>, places: &Places) -> Self {
+        let tried = tried.map(|word| ptr::from_ref(word).addr()).collect();
+        Search { tried, end: words.as_ptr_range().end.addr(), places: places.clone() }
+    }
+
+    /// Returns true if it tries the same command: the same words, and not equal ones, in the same directories.
+    fn tries(&self, command: &[Word], places: &Places) -> bool {
+        let range = command.as_ptr_range();
+        self.end == range.end.addr() && self.tried.binary_search(&range.start.addr()).is_ok() && self.places == *places
+    }
 }
 
 impl Invocations {
@@ -86,6 +115,21 @@ impl Invocations {
     /// Returns true if the text is searched for the first time. Returns `None` if there were too many texts.
     pub(crate) fn search_text(&mut self, text: &str) -> Option<bool> {
         (self.texts.len() < MAX_TEXTS).then(|| self.texts.insert(text.to_owned()))
+    }
+
+    /// Begins a search inside those that are going on.
+    pub(crate) fn begin_search(&mut self, search: Search) {
+        self.searches.push(search);
+    }
+
+    /// Ends the innermost search.
+    pub(crate) fn end_search(&mut self) {
+        self.searches.pop();
+    }
+
+    /// Returns true if a search that is going on tries this command.
+    pub(crate) fn is_tried(&self, command: &[Word], places: &Places) -> bool {
+        self.searches.iter().any(|search| search.tries(command, places))
     }
 
     /// Returns the number of texts that were searched.

@@ -36,6 +36,19 @@ const HARMLESS: &[&str] = &[
     "VERBOSE",
 ];
 
+/// Variables that request a trace: a number or a word for the error output, or the path of a file.
+const TRACES: &[&str] = &[
+    "GIT_TRACE",
+    "GIT_TRACE2",
+    "GIT_TRACE2_EVENT",
+    "GIT_TRACE2_PERF",
+    "GIT_TRACE_PACKET",
+    "GIT_TRACE_PACK_ACCESS",
+    "GIT_TRACE_PERFORMANCE",
+    "GIT_TRACE_REFS",
+    "GIT_TRACE_SETUP",
+];
+
 /// Variables that name a pager. The values `cat` and the empty text are harmless.
 const PAGERS: &[&str] = &["PAGER", "GIT_PAGER", "AWS_PAGER", "GH_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "MANPAGER"];
 
@@ -177,7 +190,10 @@ pub(crate) fn names_a_command(name: &str) -> bool {
 pub(crate) fn evaluate(name: &str, value: &Word, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text(), "" | "cat");
+    let traced =
+        TRACES.contains(&name) && value.is_exact() && matches!(value.text(), "0" | "1" | "2" | "true" | "false");
     if quiet_pager
+        || traced
         || (harmless && (!value.text().contains('/') || names_a_zone(name, value)))
         || (alone && !steers_programs(name))
     {

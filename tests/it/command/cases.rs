@@ -65,7 +65,7 @@ fn wrong_with_differences(text: &str) -> Vec<String> {
     wrong.map(|(answer, case)| format!("{:?} is {}: {}", case.command, answer.tier, answer.reason)).collect()
 }
 
-/// Checks two sets that were labelled without sight of the code, and attacks by the classes of known leaks.
+/// Checks the sets that were labelled without sight of the code, and attacks by the classes of known leaks.
 #[test]
 fn every_blind_case_comes_out_as_labelled_or_as_accepted() {
     let sets = [
@@ -73,6 +73,8 @@ fn every_blind_case_comes_out_as_labelled_or_as_accepted() {
         include_str!("../../cases/blind-attacks.jsonl"),
         include_str!("../../cases/blind-traffic-2.jsonl"),
         include_str!("../../cases/blind-attacks-2.jsonl"),
+        include_str!("../../cases/blind-traffic-3.jsonl"),
+        include_str!("../../cases/blind-attacks-3.jsonl"),
         include_str!("../../cases/attacks-own.jsonl"),
     ];
     let wrong: Vec<String> = sets.into_iter().flat_map(wrong_with_differences).collect();

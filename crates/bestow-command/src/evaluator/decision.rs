@@ -88,11 +88,15 @@ impl Evaluator for Programs<'_> {
 impl Evaluation<'_, '_> {
     /// Evaluates an argument vector with its standard input.
     pub(super) fn evaluate(&mut self, args: &[Word], input: &Input) -> Verdict {
+        let is_tried = || self.shell.invocations.is_tried(args, &self.shell.scope.places);
+        if matches!(input, Input::Unknown) && is_tried() {
+            return Verdict::dangerous("a command that a search tries by itself");
+        }
         self.evaluate_spoken(args, input, None)
     }
 
     /// Evaluates an argument vector. `spoken` is what is known about its words, if that was found out before.
-    fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Option<Spoken>) -> Verdict {
+    pub(super) fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Option<Spoken>) -> Verdict {
         if !self.shell.can_evaluate(args.len()) {
             self.record_anything();
             let found = self.destroys(args);

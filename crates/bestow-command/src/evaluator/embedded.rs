@@ -2,7 +2,7 @@
 
 use crate::{
     evaluator::{Evaluation, Traits},
-    invocation::Input,
+    invocation::{Input, Search},
     tier::Tier,
     values::base_name,
     verdict::Verdict,
@@ -13,36 +13,63 @@ use crate::{
 const MAX_CANDIDATES: usize = 64;
 
 impl Evaluation<'_, '_> {
-    /// Returns the strictest verdict on a command that starts at any of `words`. Only destruction counts.
+    /// Returns the strictest verdict on a command that starts at any of `words`. Only destruction counts. Inside a
+    /// search of more words, that search tries the commands that it has in common with this one.
     pub(crate) fn search_suffixes(&mut self, words: &[Word]) -> Verdict {
         self.record_anywhere(words);
-        let mut candidates = 0;
+        let places = &self.shell.scope.places;
+        let is_tried =
+            |at: &usize| words.get(*at..).is_some_and(|suffix| self.shell.invocations.is_tried(suffix, places));
+        let candidates: Vec<usize> = self.candidates(words).into_iter().filter(|at| !is_tried(at)).collect();
+        if candidates.is_empty() || self.shell.budget.is_spent() {
+            return Verdict::safe("");
+        }
+        if candidates.len() > MAX_CANDIDATES {
+            return self.too_many_candidates();
+        }
+        let search = Search::new(words, candidates.iter().filter_map(|at| words.get(*at)), places);
+        self.shell.invocations.begin_search(search);
+        let worst = self.try_candidates(words, &candidates);
+        self.shell.invocations.end_search();
+        if worst.tier == Tier::Destructive { worst } else { Verdict::safe("") }
+    }
+
+    fn too_many_candidates(&mut self) -> Verdict {
+        self.record_anything();
+        self.shell.uses.lose_words();
+        Verdict::destructive("hides what it runs among too many names of dangerous programs")
+    }
+
+    /// Returns the indices of the words at which a command may begin that destroys something.
+    fn candidates(&self, words: &[Word]) -> Vec<usize> {
         let mut before: Option<&str> = None;
-        let mut worst = Verdict::safe("");
+        let mut candidates = Vec::new();
         for (index, word) in words.iter().enumerate() {
             let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
             let may_destroy = Traits::of(name).has(Traits::MAY_DESTROY) || self.rules.additions.may_destroy(name);
-            if !may_destroy || before == Some(name) {
-                continue;
+            if may_destroy && before != Some(name) {
+                before = Some(name);
+                candidates.push(index);
             }
+        }
+        candidates
+    }
+
+    fn try_candidates(&mut self, words: &[Word], candidates: &[usize]) -> Verdict {
+        let mut worst = Verdict::safe("");
+        for suffix in candidates.iter().filter_map(|at| words.get(*at..)) {
             if self.shell.budget.is_spent() {
                 break;
             }
-            before = Some(name);
-            candidates += 1;
-            let fits = self.shell.budget.try_candidate();
-            if candidates > MAX_CANDIDATES || !fits {
-                self.record_anything();
-                self.shell.uses.lose_words();
-                return Verdict::destructive("hides what it runs among too many names of dangerous programs");
+            if !self.shell.budget.try_candidate() {
+                return self.too_many_candidates();
             }
-            let suffix = words.get(index..).unwrap_or_default();
             // Commands after a destructive one count as well.
             worst = worst.or_stricter(self.speculate(|evaluation| {
-                evaluation.discard_parts(|evaluation| evaluation.evaluate(suffix, &Input::Unknown))
+                evaluation.discard_parts(|evaluation| evaluation.evaluate_spoken(suffix, &Input::Unknown, None))
             }));
         }
-        if worst.tier == Tier::Destructive { worst } else { Verdict::safe("") }
+        worst
     }
 }

@@ -1,6 +1,13 @@
 //! The state of an evaluation.
 
-use crate::{destroy, interpreter::Interpreter, rules::Rules, values::Spoken, word::Word};
+use crate::{
+    destroy,
+    interpreter::Interpreter,
+    rules::Rules,
+    safe::{self, Proof},
+    values::Spoken,
+    word::Word,
+};
 
 /// The evaluation of one invocation, with the shell that starts it.
 #[derive(Debug)]
@@ -32,6 +39,11 @@ impl<'c> Evaluation<'_, 'c> {
     pub(super) fn speculate<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> T {
         let rules = self.rules;
         self.shell.speculate(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Returns true if the records prove that running `args` only reads.
+    pub(super) fn is_proven(&self, args: &[Word]) -> bool {
+        matches!(safe::prove(args, self.rules, &self.shell.scope.places), Proof::Reads(_))
     }
 
     /// Returns the reason why running `args` is destructive in one of its possible directories.

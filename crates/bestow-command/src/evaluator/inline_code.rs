@@ -156,7 +156,8 @@ impl Evaluation<'_, '_> {
             let is_it = word.is_exact() && awk.iter().any(|script| script.text() == word.text());
             is_it && awk::check(word.text()).is_ok()
         };
-        for word in rest.iter().filter(|word| !is_harmless(word)) {
+        let is_data = assigned_data(rest, &awk);
+        for (_, word) in rest.iter().enumerate().filter(|(at, word)| !is_harmless(word) && !is_data.contains(at)) {
             found = found.or_stricter(self.search_program(word.text(), word.span(), stream));
             if name == "sed" {
                 if sed::written(word.text()).is_some_and(|path| {
@@ -299,6 +300,28 @@ impl Evaluation<'_, '_> {
         // `["rm", "-rf", "/"]` is a command line too.
         found.or_stricter(self.search_suffixes(&words))
     }
+}
+
+/// Returns the indices of the words with values of `-v`, if the programs of `awk` start nothing, so that the values are
+/// data. With any other option, there may be another program.
+fn assigned_data(rest: &[Word], scripts: &[Word]) -> Vec<usize> {
+    let starts_nothing = |script: &Word| script.is_exact() && awk::check(script.text()).is_ok();
+    if scripts.is_empty() || !scripts.iter().all(starts_nothing) {
+        return Vec::new();
+    }
+    let mut data = Vec::new();
+    let mut words = rest.iter().enumerate();
+    while let Some((at, word)) = words.next() {
+        match word.text() {
+            "-v" | "--assign" => data.extend(words.next().map(|(at, _)| at)),
+            "-F" | "--field-separator" => drop(words.next()),
+            text if text.starts_with("-v") || text.starts_with("--assign=") => data.push(at),
+            text if text.starts_with("-F") || text.starts_with("--field-separator=") => {}
+            text if text.starts_with('-') => return Vec::new(),
+            _ => break,
+        }
+    }
+    data
 }
 
 /// Returns the command lines in the brackets of `%x(…)` and `qx(…)`.

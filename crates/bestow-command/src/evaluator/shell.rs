@@ -165,7 +165,12 @@ impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
     pub(super) fn evaluate_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
-        match Runs::of(name)? {
+        let runs = Runs::of(name)?;
+        let may_report = matches!(runs, Runs::ItsLanguage) || matches!(name, "flock" | "screen" | "tmux");
+        if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(args) {
+            return None;
+        }
+        match runs {
             Runs::ItsLanguage => self.evaluate_shell_named(name, rest, input),
             Runs::ItsWords => Some(self.shell.eval(rest)),
             Runs::ATrap => self.shell.trap(rest),

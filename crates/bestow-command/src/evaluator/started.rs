@@ -9,7 +9,7 @@ use crate::{
     invocation::Input,
     options::{Options, Reading},
     programs::{self, Starts},
-    safe::{self, Proof},
+    safe,
     verdict::Verdict,
     word::Word,
 };
@@ -62,9 +62,7 @@ impl Evaluation<'_, '_> {
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
-        if !inline_code::runs_code(name)
-            || matches!(safe::prove(args, self.rules, &self.shell.scope.places), Proof::Reads(_))
-        {
+        if !inline_code::runs_code(name) || self.is_proven(args) {
             return None;
         }
         let module = if inline_code::runs_modules(name) { module(rest) } else { None };

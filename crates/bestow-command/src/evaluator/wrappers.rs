@@ -86,13 +86,23 @@ impl Evaluation<'_, '_> {
             "command" if rest.first().is_some_and(|arg| matches!(arg.text(), "-v" | "-V")) => {
                 Some(Verdict::safe("`command -v` only looks a name up"))
             }
-            _ => wrapper_named(name).and_then(|wrapper| self.evaluate_wrapper(wrapper, rest, input)),
+            _ => {
+                let wrapper = wrapper_named(name)?;
+                // Some wrappers only report without a command, or with a command that their record lists.
+                let asks_one = matches!(rest, [word] if word.text().starts_with('-'));
+                let is_proven = !asks_one && !programs::known(name).reads.is_empty() && self.is_proven(args);
+                let wrapper = Wraps { dangerous: wrapper.dangerous && !is_proven, ..wrapper };
+                self.evaluate_wrapper(wrapper, is_proven, rest, input)
+            }
         }
     }
 
-    fn evaluate_wrapper(&mut self, wrapper: Wraps, rest: &[Word], input: &Input) -> Option<Verdict> {
+    /// Evaluates the command behind a wrapper. If the use of the wrapper is proven, other options name no command.
+    fn evaluate_wrapper(&mut self, wrapper: Wraps, is_proven: bool, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
-        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let Ok(options) = Options::read(rest, reading) else {
+            return (!is_proven).then(|| self.unread_wrapper(rest));
+        };
         let start = options.first_operand? + wrapper.operands;
         let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
         self.record_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());

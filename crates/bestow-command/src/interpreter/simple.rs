@@ -4,7 +4,7 @@ use crate::{
     critical_paths,
     interpreter::{
         Interpreter, Scope, Value,
-        builtin::list_of,
+        builtin::{list_of, unwrapped},
         function::may_be_a_program,
         generated_files::teed,
         is_free,
@@ -44,6 +44,9 @@ impl Interpreter<'_> {
         let given = self.redirects(redirects);
         if ways.iter().all(|args| prints_nothing(args)) {
             self.empties(redirects);
+        }
+        if given.is_some() && ways.iter().any(|args| opens_only(args)) {
+            self.mark_dangerous("changes the input of later commands");
         }
         let unset = redirections::may_fail(redirects).then(|| self.scope.clone());
         for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
@@ -300,6 +303,12 @@ fn prints_nothing(args: &[Word]) -> bool {
         [program, file] => program.text() == "cat" && file.text() == "/dev/null",
         _ => false,
     }
+}
+
+/// Returns true for `exec` without a command, whose redirections stay.
+fn opens_only(args: &[Word]) -> bool {
+    unwrapped(args)
+        .is_some_and(|(program, rest)| program.text() == "exec" && rest.iter().all(|word| word.text().starts_with('-')))
 }
 
 /// Returns the text between the brackets of `[index]=value`.

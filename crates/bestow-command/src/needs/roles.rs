@@ -121,6 +121,7 @@ pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -
         Role::Searches => searched(name, &words, reads_only),
         Role::Writes => words.named(Access::Write, everything_if(words.is_recursive())),
         Role::Changes => changed(&words),
+        Role::Copies if reads_only => words.named(Access::Read, Below::Everything),
         Role::Copies => copied(name, &words, Access::Read),
         Role::Moves => copied(name, &words, Access::Write),
     };
@@ -145,7 +146,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let by_itself = by_itself || name.ends_with("grep") && words.recurses_into_directories();
     let all = everything_if((by_itself || words.is_recursive()) && !in_place).followed_if(words.follows(name));
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
-    let patterns = words.values_of(list!("-f --file")).filter_map(|value| value.path(Access::Read));
+    let patterns = words.values_of(list!("-f --file --from-file")).filter_map(|value| value.path(Access::Read));
     let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
     if files.is_empty() && all.is_everything() {
         // The program searches either the directory or its input. The classifier cannot tell which.

@@ -126,10 +126,17 @@ pub(crate) fn aws_words(rest: &[Word]) -> Answer {
             "--no-verify-ssl",
             "--no-sign-request",
             "--follow",
+            "--dryrun",
         ],
         |words| words.len() >= 2,
     )?;
+    // Words after `--` are operands.
+    let dry = rest.iter().any(|word| word.is_exact() && word.text() == "--dryrun")
+        && !rest.iter().any(|word| word.text() == "--");
     match words.as_slice() {
+        ["s3", "rm", _] if dry => Ok(()),
+        // A download creates the directory of its target even then.
+        ["s3", "cp" | "mv" | "sync", _, target] if dry && target.starts_with("s3://") => Ok(()),
         ["help"] | ["s3", "ls", ..] => Ok(()),
         ["sts", "get-caller-identity", ..] | ["configure", "list" | "list-profiles", ..] | ["logs", "tail", ..] => {
             Ok(())

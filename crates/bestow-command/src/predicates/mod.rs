@@ -27,15 +27,17 @@ pub(crate) use builtins::{
 pub(crate) use clouds::{aws_words, az_words, gcloud_words};
 pub(crate) use packages::{cargo_fmt_words, formatter_check, rpm_query, simulation};
 pub(crate) use removals::{
-    absent_path, critical_path_elsewhere, critical_path_outside, device, drive, edit_of_vital_file, empty_source,
-    mode_for_everybody, move_of_system_files, move_to_nothing, private_key, search_root, set_user_id, vital_target,
-    whole_drive,
+    absent_path, bytes_to_output, critical_path_elsewhere, critical_path_outside, device, drive, edit_of_vital_file,
+    empty_source, mode_for_everybody, move_of_system_files, move_to_nothing, private_key, search_root, set_user_id,
+    target_of_bytes, vital_target, whole_drive,
 };
 pub(crate) use requests::{deletion_at_platform, deletion_in_store, destructive_mutation, destructive_statement};
-pub(crate) use scripts::{awk_program, find_expression, isolated_module, jq_words, sed_script, yq_expression};
+pub(crate) use scripts::{
+    awk_program, compiler_check, find_expression, isolated_module, jq_words, reading_applet, sed_script, yq_expression,
+};
 pub(crate) use stores::{
-    all_containers, deleted_ref, directory_of_manifests, flush_command, migration_of_everything, removal_in_store,
-    store_reading, unknown_keys,
+    all_containers, deleted_ref, directory_of_manifests, flush_command, migration_of_everything, no_dry_run,
+    removal_in_store, store_reading, unknown_keys,
 };
 pub(crate) use system::{
     date_format, firewall_status, hg_identify, ip_words, one_setting, openssl_words, process_numbers, ps_words,

@@ -155,3 +155,23 @@ pub(crate) fn absent_path(words: &[Word], place: &Place) -> bool {
 pub(crate) fn whole_drive(words: &[Word], place: &Place) -> bool {
     words.iter().any(|word| word.text().as_bytes().get(1) == Some(&b':') && is_doomed(word.text(), place))
 }
+
+/// Returns true if `dd` copies bytes to a target other than its output and `/dev/null`, or if its target is unknown.
+pub(crate) fn target_of_bytes(words: &[Word], _: &Place) -> bool {
+    let is_nothing = |word: &Word| word.is_exact() && word.text() == "of=/dev/null";
+    let names = |name: &str| words.iter().any(|word| word.text().contains(name) && !is_nothing(word));
+    names("of=") || names("if=") && words.iter().any(|word| word.may_split() || word.may_be_option())
+}
+
+/// Accepts the words of `dd` without a target, or with the target `/dev/null`.
+pub(crate) fn bytes_to_output(rest: &[Word]) -> Result<(), String> {
+    const NAMES: &[&str] = &[
+        "if", "bs", "ibs", "obs", "cbs", "count", "skip", "seek", "iseek", "oseek", "conv", "status", "iflag", "oflag",
+    ];
+    let is_harmless = |word: &Word| {
+        let Some((name, value)) = word.text().split_once('=') else { return false };
+        let whole = !word.may_split() && !word.is_pattern() && !word.may_be_option();
+        whole && (NAMES.contains(&name) || name == "of" && word.is_exact() && value == "/dev/null")
+    };
+    if rest.iter().all(is_harmless) { Ok(()) } else { Err("it writes its target".into()) }
+}

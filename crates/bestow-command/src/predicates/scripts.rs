@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{
     lang::{awk, find, sed},
     options::Options,
-    predicates::Answer,
+    predicates::{Answer, when},
     word::{Gaps, Word},
 };
 
@@ -103,4 +103,128 @@ pub(crate) fn isolated_module(rest: &[Word]) -> Answer {
     };
     let asked = isolated.text() == "-I" && module.text() == "-m" && written;
     if asked && reads { Ok(()) } else { Err("it runs code".into()) }
+}
+
+/// Accepts `gcc -E` and `gcc -fsyntax-only` for C and C++, with options that neither write nor load anything. The check
+/// of a header or of another language may leave files.
+pub(crate) fn compiler_check(rest: &[Word]) -> Answer {
+    const BARE: &[&str] = &[
+        "-E",
+        "-fsyntax-only",
+        "-P",
+        "-C",
+        "-CC",
+        "-dM",
+        "-dD",
+        "-dN",
+        "-dI",
+        "-dU",
+        "-H",
+        "-w",
+        "-ansi",
+        "-undef",
+        "-nostdinc",
+        "-nostdinc++",
+        "-pedantic",
+        "-pedantic-errors",
+        "-pthread",
+        "-trigraphs",
+        "-O0",
+        "-O1",
+        "-O2",
+        "-O3",
+        "-Os",
+        "-Og",
+        "-m32",
+        "-m64",
+        "-fPIC",
+        "-ffreestanding",
+        "-fdirectives-only",
+    ];
+    const VALUED: &[&str] = &["-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include", "-imacros"];
+    const LANGUAGES: &[&str] = &["c", "c++"];
+    const SOURCES: &[&str] = &["c", "cc", "cpp", "cxx", "c++", "C", "i", "ii"];
+    const HEADERS: &[&str] = &["h", "hh", "hpp", "hxx"];
+    let prints = rest.iter().any(|word| word.text() == "-E");
+    when(prints || rest.iter().any(|word| word.text() == "-fsyntax-only"), "it compiles")?;
+    let (mut words, mut language) = (rest.iter(), false);
+    while let Some(word) = words.next() {
+        when(!word.may_be_option() && !word.may_split(), "an expansion may turn into an option")?;
+        let text = word.text();
+        if text == "-x" {
+            language = words.next().is_some_and(|value| value.is_exact() && LANGUAGES.contains(&value.text()));
+            when(language, "a language whose check may leave files")?;
+        } else if VALUED.contains(&text) {
+            let value = words.next().filter(|value| !value.may_split() && !value.may_be_option());
+            when(value.is_some_and(|value| !value.text().starts_with(['-', '@'])), "an option without its value")?;
+        } else if text.len() > 1 && text.starts_with('-') {
+            let named = text.starts_with("-std=") || ["-I", "-D", "-U"].iter().any(|option| text.starts_with(option));
+            // `-Wp,…` and similar options pass options on.
+            let warns = text.starts_with("-W") && !text.contains(',');
+            when(BARE.contains(&text) || named || warns && word.is_exact(), "an option that is not on the list")?;
+        } else {
+            let kind = text.rsplit_once('.').map(|(_, kind)| kind);
+            let known = kind.is_some_and(|kind| SOURCES.contains(&kind) || prints && HEADERS.contains(&kind));
+            let said = language && matches!(text, "-" | "/dev/null" | "/dev/stdin");
+            when((known || said) && !text.starts_with('@'), "a file whose check may leave files")?;
+        }
+    }
+    Ok(())
+}
+
+/// Accepts applets of `busybox` without an option that can do harm.
+pub(crate) fn reading_applet(rest: &[Word]) -> Answer {
+    const APPLETS: &[&str] = &[
+        "basename",
+        "cat",
+        "cksum",
+        "cmp",
+        "comm",
+        "cut",
+        "df",
+        "dirname",
+        "du",
+        "echo",
+        "egrep",
+        "expand",
+        "expr",
+        "fgrep",
+        "fold",
+        "free",
+        "grep",
+        "groups",
+        "head",
+        "hexdump",
+        "id",
+        "ls",
+        "md5sum",
+        "nl",
+        "nproc",
+        "od",
+        "paste",
+        "pwd",
+        "readlink",
+        "realpath",
+        "rev",
+        "seq",
+        "sha1sum",
+        "sha256sum",
+        "sha3sum",
+        "sha512sum",
+        "stat",
+        "strings",
+        "sum",
+        "tac",
+        "tail",
+        "tr",
+        "tty",
+        "uname",
+        "unexpand",
+        "uptime",
+        "wc",
+        "which",
+        "whoami",
+    ];
+    let applet = rest.first().filter(|word| word.is_written());
+    when(applet.is_some_and(|applet| APPLETS.contains(&applet.text())), "an applet that is not on the list")
 }

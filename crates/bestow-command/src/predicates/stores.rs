@@ -57,9 +57,27 @@ pub(crate) fn deleted_ref(operand: &str, _: &Place) -> bool {
     operand.starts_with(':') && operand.len() > 1
 }
 
+/// Returns true unless the words certainly ask for a dry run: `--dry-run=client`, or `--dry-run=server`.
+pub(crate) fn no_dry_run(words: &[Word], _: &Place) -> bool {
+    const BARE: &[&str] =
+        &["-A", "-R", "--all", "--all-namespaces", "--force", "--ignore-not-found", "--now", "--recursive"];
+    let end = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
+    let before_end = words.get(..end).unwrap_or(words);
+    let is_dry = |word: &Word| word.is_exact() && matches!(word.text(), "--dry-run=client" | "--dry-run=server");
+    let doubtful = |word: &Word| word.may_be_option() || word.text().starts_with("--dry-run") && !is_dry(word);
+    // An option before it may take it as its value.
+    let takes =
+        |word: &Word| word.text().starts_with('-') && !word.text().contains('=') && !BARE.contains(&word.text());
+    let taken = before_end.windows(2).any(|pair| matches!(pair, [option, value] if takes(option) && is_dry(value)));
+    taken || before_end.iter().any(doubtful) || !before_end.iter().any(is_dry)
+}
+
 /// Returns true if the manifests come from a kustomization or from a path that is not a YAML or JSON file. Such a
 /// source may describe several objects that the command does not name.
-pub(crate) fn directory_of_manifests(words: &[Word], _: &Place) -> bool {
+pub(crate) fn directory_of_manifests(words: &[Word], place: &Place) -> bool {
+    if !no_dry_run(words, place) {
+        return false;
+    }
     let mut words = words.iter().map(Word::text);
     while let Some(word) = words.next() {
         let named = match word {

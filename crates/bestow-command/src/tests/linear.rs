@@ -88,6 +88,25 @@ fn the_work_of_a_line_grows_with_its_length_and_not_faster() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Checks shorter lines of commands in commands: in a long line, a limit may hide work that multiplies.
+#[test]
+fn commands_in_commands_take_little_work_in_a_short_line_too() {
+    let plain: Family = (String::new(), "ls -la src/lib#.rs; ".into(), String::new());
+    let inside = families().into_iter().filter(|(head, unit, _)| head.is_empty() && !unit.contains(';'));
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for family in inside {
+        for length in [500, 1_000, 2_500, 10_000] {
+            let (least, most) = (work(&line(&plain, length)), work(&line(&family, length)));
+            tried += 1;
+            if most > MOST * least {
+                wrong.push(format!("{}: {} times a plain line of {length} bytes", name(&family), most / least));
+            }
+        }
+    }
+    assert!(tried > 40, "{tried}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn what_destroys_behind_a_long_line_is_found() {
     let mut wrong = Vec::new();
@@ -259,6 +278,11 @@ const WORDS: &[(&str, &str)] = &[
     ("foo ", "-x# "),
     ("ssh host ", "ls; "),
     ("kubectl exec x -- ", "ls "),
+    ("", "docker exec "),
+    ("", "docker exec sh -c "),
+    ("", "kubectl exec x -- sh -c "),
+    ("", "npm exec tmux new "),
+    ("", "ssh h git bisect run "),
     ("git bisect run ", "ls "),
     ("npm ", "--x# "),
     ("grep ", "-e a# "),
