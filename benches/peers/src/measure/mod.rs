@@ -1,5 +1,7 @@
 //! Measures one contender in one world.
 
+#![allow(clippy::disallowed_methods, reason = "a bench looks at the clock")]
+
 mod change;
 mod single;
 mod threads;
