@@ -1,14 +1,15 @@
-//! casbin, with the faster of its two formulations: an enforcer of its own for each agent, and `keyMatch`.
+//! casbin, with the faster of its two formulations: an enforcer of its own for each agent, and `keyMatch`. A lock around
+//! each enforcer, as its authors advise, lets a writer change it.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::RwLock};
 
 use bestow::grant::Access;
 use casbin::{CoreApi, DefaultModel, Enforcer, MemoryAdapter, MgmtApi};
 
 use crate::{
-    contender::{Asked, Contender},
+    contender::{Asked, Change, Contender, name},
     own::done,
-    world::World,
+    world::{FastHash, World},
 };
 
 const MODEL: &str = r#"
@@ -25,7 +26,7 @@ e = some(where (p.eft == allow))
 m = (r.act == "read" || p.act == "write") && keyMatch(r.obj, p.obj)
 "#;
 
-pub(crate) struct Casbin(HashMap<String, Enforcer>);
+pub(crate) struct Casbin(HashMap<String, RwLock<Enforcer>, FastHash>);
 
 impl Casbin {
     pub(crate) fn load(world: &World) -> Box<dyn Contender> {
@@ -34,7 +35,7 @@ impl Casbin {
             let mut enforcer = done(Enforcer::new(model.clone(), MemoryAdapter::default())).unwrap();
             let rules = roots.iter().map(|(access, path)| rule(*access, path)).collect();
             done(enforcer.add_policies(rules)).unwrap();
-            (id.to_string(), enforcer)
+            (id.to_string(), RwLock::new(enforcer))
         });
         Box::new(Casbin(agents.collect()))
     }
@@ -45,18 +46,17 @@ fn rule(access: Access, path: &str) -> Vec<String> {
     vec![format!("{path}/*"), name(access).to_owned()]
 }
 
-fn name(access: Access) -> &'static str {
-    if access == Access::Write { "write" } else { "read" }
-}
-
 impl Contender for Casbin {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
+    fn check(&self, asked: Asked<'_>) -> bool {
         let path = format!("{}/", asked.path);
-        self.0.get(asked.id).is_some_and(|agent| agent.enforce((path, name(asked.access))).unwrap())
+        let agent = self.0.get(asked.id);
+        agent.is_some_and(|agent| agent.read().unwrap().enforce((path, name(asked.access))).unwrap())
     }
 
-    /// Changes the enforcer in place. Those who check meanwhile would need a lock.
-    fn grant(&mut self, _agent: usize, id: &str, path: &str) -> bool {
-        self.0.get_mut(id).is_some_and(|agent| done(agent.add_policy(rule(Access::Read, path))).unwrap())
+    /// Changes the enforcer in place. Those who check this agent wait meanwhile.
+    fn publish(&self, change: Change<'_>) -> bool {
+        let Some(agent) = self.0.get(change.id) else { return false };
+        let (mut agent, rule) = (agent.write().unwrap(), rule(Access::Read, change.path));
+        if change.is_given { done(agent.add_policy(rule)).unwrap() } else { done(agent.remove_policy(rule)).unwrap() }
     }
 }

@@ -1,7 +1,8 @@
 //! cedar-policy, with the fastest formulation found: the directories of an agent are sets of texts on its entity, and
-//! the request carries the directories above the path. Two policies for everybody.
+//! the request carries the directories above the path. A check sees the entity of its agent alone, and the policy of its
+//! action alone.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use bestow::grant::Access;
 use cedar_policy::{
@@ -10,70 +11,60 @@ use cedar_policy::{
 };
 
 use crate::{
-    contender::{Asked, Contender, Roots, prefixes, roots_of_receivers},
+    contender::{Asked, Change, Contender, Published, Root, held, prefixes},
     world::World,
 };
 
-const POLICIES: &str = r#"
-permit(principal, action == Action::"read", resource) when { principal.read.containsAny(context.above) };
-permit(principal, action == Action::"write", resource) when { principal.write.containsAny(context.above) };
-"#;
+const POLICIES: [&str; 2] = [
+    r#"permit(principal, action == Action::"read", resource) when { principal.read.containsAny(context.above) };"#,
+    r#"permit(principal, action == Action::"write", resource) when { principal.write.containsAny(context.above) };"#,
+];
+const ACTIONS: [&str; 2] = [r#"Action::"read""#, r#"Action::"write""#];
 
 pub(crate) struct Cedar {
     authorizer: Authorizer,
-    policies: PolicySet,
-    entities: Entities,
-    agent: EntityTypeName,
-    read: EntityUid,
-    write: EntityUid,
-    roots: HashMap<String, Roots>,
+    policies: [PolicySet; 2],
+    actions: [EntityUid; 2],
+    agents: Published<(EntityUid, Entities)>,
 }
 
 impl Cedar {
     pub(crate) fn load(world: &World) -> Box<dyn Contender> {
-        let agent: EntityTypeName = "Agent".parse().unwrap();
-        let entities = world.agents.iter().map(|(id, roots)| entity(&agent, id.as_str(), roots));
         Box::new(Cedar {
             authorizer: Authorizer::new(),
-            policies: POLICIES.parse().unwrap(),
-            entities: Entities::from_entities(entities, None).unwrap(),
-            agent,
-            read: r#"Action::"read""#.parse().unwrap(),
-            write: r#"Action::"write""#.parse().unwrap(),
-            roots: roots_of_receivers(world),
+            policies: POLICIES.map(|policy| policy.parse().unwrap()),
+            actions: ACTIONS.map(|action| action.parse().unwrap()),
+            agents: Published::of(world, agent),
         })
     }
 }
 
-fn entity(agent: &EntityTypeName, id: &str, roots: &[(Access, String)]) -> Entity {
-    let set = |access: Access| {
-        let held = roots.iter().filter(move |(held, _)| access <= *held);
-        RestrictedExpression::new_set(held.map(|(_, path)| RestrictedExpression::new_string(path.clone())))
-    };
+fn agent(id: &str, roots: &[Root]) -> (EntityUid, Entities) {
+    let of: EntityTypeName = "Agent".parse().unwrap();
+    let uid = EntityUid::from_type_name_and_id(of, EntityId::new(id));
+    let set = |access| set(held(roots, access));
     let attributes = [("read".to_owned(), set(Access::Read)), ("write".to_owned(), set(Access::Write))];
-    Entity::new(uid(agent, id), attributes.into(), HashSet::new()).unwrap()
+    let entity = Entity::new(uid.clone(), attributes.into(), HashSet::new()).unwrap();
+    (uid, Entities::from_entities([entity], None).unwrap())
 }
 
-fn uid(of: &EntityTypeName, id: &str) -> EntityUid {
-    EntityUid::from_type_name_and_id(of.clone(), EntityId::new(id))
+fn set<'t>(texts: impl Iterator<Item = &'t str>) -> RestrictedExpression {
+    RestrictedExpression::new_set(texts.map(|text| RestrictedExpression::new_string(text.to_owned())))
 }
 
 impl Contender for Cedar {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
-        let above = prefixes(asked.path).map(|path| RestrictedExpression::new_string(path.to_owned()));
-        let context = Context::from_pairs([("above".to_owned(), RestrictedExpression::new_set(above))]).unwrap();
-        let action = if asked.access == Access::Write { &self.write } else { &self.read };
-        let request =
-            Request::new(uid(&self.agent, asked.id), action.clone(), self.read.clone(), context, None).unwrap();
-        self.authorizer.is_authorized(&request, &self.policies, &self.entities).decision() == Decision::Allow
+    fn check(&self, asked: Asked<'_>) -> bool {
+        let Some(agent) = self.agents.get(asked.id) else { return false };
+        let (uid, entities) = &**agent;
+        let context = Context::from_pairs([("above".to_owned(), set(prefixes(asked.path)))]).unwrap();
+        let place = usize::from(asked.access == Access::Write);
+        let action = self.actions[place].clone();
+        // The policies do not look at the resource: the context names the directory.
+        let request = Request::new(uid.clone(), action.clone(), action, context, None).unwrap();
+        self.authorizer.is_authorized(&request, &self.policies[place], entities).decision() == Decision::Allow
     }
 
-    /// Publishes a copy of the entities with another one for this agent: those who check may still use the old ones.
-    fn grant(&mut self, _agent: usize, id: &str, path: &str) -> bool {
-        let roots = self.roots.entry(id.to_owned()).or_default();
-        roots.push((Access::Read, path.to_owned()));
-        let changed = entity(&self.agent, id, roots);
-        self.entities = self.entities.clone().upsert_entities([changed], None).unwrap();
-        true
+    fn publish(&self, change: Change<'_>) -> bool {
+        self.agents.replace(change.id, agent(change.id, change.roots))
     }
 }

@@ -1,13 +1,11 @@
 //! The operations that every contender has.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
+use arc_swap::{ArcSwap, Guard};
 use bestow::grant::Access;
 
-use crate::world::World;
-
-/// The number of agents that get permissions during the measurement: the first ones of the world.
-pub(crate) const RECEIVERS: usize = 64;
+use crate::world::{FastHash, World};
 
 /// A query in the form in which a host program has it.
 #[derive(Clone, Copy, Debug)]
@@ -19,41 +17,89 @@ pub(crate) struct Asked<'q> {
     pub(crate) path: &'q str,
 }
 
-/// One way to answer queries.
-pub(crate) trait Contender {
-    /// Answers one query. The time includes everything that the engine needs for it, such as its request object.
-    fn check(&mut self, asked: Asked<'_>) -> bool;
+/// One readable directory that an agent gets or loses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change<'c> {
+    pub(crate) agent: usize,
+    pub(crate) id: &'c str,
+    pub(crate) path: &'c str,
+    pub(crate) is_given: bool,
+    /// All directories of the agent after the change, for contenders that replace them at once.
+    pub(crate) roots: &'c [Root],
+}
 
-    /// Gives one more readable directory to an agent, and publishes it to those who check. Returns false if the
-    /// contender has no way to do this.
-    fn grant(&mut self, _agent: usize, _id: &str, _path: &str) -> bool {
+/// A directory that an agent holds.
+pub(crate) type Root = (Access, String);
+
+/// One way to answer queries.
+pub(crate) trait Contender: Send + Sync {
+    /// Answers one query. The time includes everything that the engine needs for it, such as its request object.
+    fn check(&self, asked: Asked<'_>) -> bool;
+
+    /// Makes a change and publishes it to those who check meanwhile. Returns false if the contender has no way to do
+    /// this.
+    fn publish(&self, _change: Change<'_>) -> bool {
         false
+    }
+
+    /// Makes a change while nobody checks.
+    fn change(&mut self, change: Change<'_>) -> bool {
+        self.publish(change)
     }
 }
 
+/// The family of a contender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Hand-written code that does this one thing.
+    Limit,
+    /// bestow itself.
+    Own,
+    Engine,
+}
+
 /// A contender before it is loaded.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
-    /// True for hand-written code that does this one thing, and is no engine.
-    pub(crate) is_limit: bool,
-    /// True for bestow itself.
-    pub(crate) is_own: bool,
-    /// The largest number of roots of all agents with which it is measured. More takes too much time or memory.
-    pub(crate) most_roots: usize,
+    pub(crate) kind: Kind,
     pub(crate) load: fn(&World) -> Box<dyn Contender>,
 }
 
-/// The directories of one agent.
-pub(crate) type Roots = Vec<(Access, String)>;
+/// A value for each agent, which a writer replaces while others read it.
+pub(crate) struct Published<T>(std::collections::HashMap<String, ArcSwap<T>, FastHash>);
 
-/// Returns the directories of the agents that get permissions, for engines that replace all of them at once.
-pub(crate) fn roots_of_receivers(world: &World) -> HashMap<String, Roots> {
-    world.agents.iter().take(RECEIVERS).map(|(id, roots)| (id.to_string(), roots.clone())).collect()
+impl<T> Published<T> {
+    pub(crate) fn of(world: &World, value: impl Fn(&str, &[Root]) -> T) -> Published<T> {
+        let values = world.agents.iter().map(|(id, roots)| {
+            let value = value(id.as_str(), roots);
+            (id.to_string(), ArcSwap::from_pointee(value))
+        });
+        Published(values.collect())
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Guard<Arc<T>>> {
+        self.0.get(id).map(ArcSwap::load)
+    }
+
+    /// Returns false if there is no such agent.
+    pub(crate) fn replace(&self, id: &str, value: T) -> bool {
+        self.0.get(id).map(|old| old.store(Arc::new(value))).is_some()
+    }
 }
 
 /// Returns every directory above `path`, and `path` itself.
 pub(crate) fn prefixes(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.bytes().enumerate().skip(1).filter(|(_, byte)| *byte == b'/').map(|(end, _)| end);
     ends.chain([path.len()]).map(move |end| &path[..end])
+}
+
+/// Returns the name of an access in the policies of the engines.
+pub(crate) fn name(access: Access) -> &'static str {
+    if access == Access::Write { "write" } else { "read" }
+}
+
+/// Returns the directories with this access. Who may write may also read.
+pub(crate) fn held(roots: &[Root], access: Access) -> impl Iterator<Item = &str> {
+    roots.iter().filter(move |(held, _)| access <= *held).map(|(_, path)| path.as_str())
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use bestow::grant::Access;
 
 use crate::{
-    contender::{Asked, Contender, prefixes},
+    contender::{Asked, Change, Contender, prefixes},
     world::{FastHash, Limit, Sorted, World},
 };
 
@@ -20,7 +20,7 @@ impl SortedById {
 }
 
 impl Contender for SortedById {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
+    fn check(&self, asked: Asked<'_>) -> bool {
         self.0.check(asked.id, asked.access, asked.path)
     }
 }
@@ -35,7 +35,7 @@ impl SortedByHandle {
 }
 
 impl Contender for SortedByHandle {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
+    fn check(&self, asked: Asked<'_>) -> bool {
         self.0[asked.agent].check(asked.access, asked.path)
     }
 }
@@ -64,13 +64,14 @@ impl Fingerprints {
 }
 
 impl Contender for Fingerprints {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
+    fn check(&self, asked: Asked<'_>) -> bool {
         let agent = if self.handles { Some(asked.agent) } else { self.by_id.get(asked.id).copied() };
         agent.is_some_and(|agent| self.agents[agent].check(asked.access, asked.path))
     }
 
-    fn grant(&mut self, agent: usize, _id: &str, path: &str) -> bool {
-        self.agents[agent] = self.agents[agent].with(Access::Read, path);
+    fn change(&mut self, change: Change<'_>) -> bool {
+        let table = &mut self.agents[change.agent];
+        *table = if change.is_given { table.with(Access::Read, change.path) } else { Table::of(change.roots) };
         true
     }
 }

@@ -1,15 +1,21 @@
 //! bestow: by handle, by id and by text.
 
-use std::{future::Future, pin::pin, sync::Arc, task};
+use std::{
+    collections::HashMap,
+    future::Future,
+    pin::pin,
+    sync::{Arc, Mutex},
+    task,
+};
 
 use bestow::{
     Agent, AgentId, Engine, InitialGrants, Kind, Permission, Profile, Settings,
-    grant::{PermissionRef, Reads},
+    grant::{Access, GrantId, PermissionRef, Reads},
     host::{AsWritten, SystemClock},
 };
 
 use crate::{
-    contender::{Asked, Contender},
+    contender::{Asked, Change, Contender},
     world::World,
 };
 
@@ -27,6 +33,8 @@ pub(crate) struct Own {
     ids: Vec<AgentId>,
     /// The agent that gives permissions. It may read everything.
     lead: Agent,
+    /// The permission that each agent got last.
+    given: Mutex<HashMap<usize, GrantId>>,
     naming: Naming,
     _runtime: tokio::runtime::Runtime,
 }
@@ -62,7 +70,7 @@ impl Own {
         }
         drop(guard);
         let ids = world.agents.iter().map(|(id, _)| id.clone()).collect();
-        Own { engine, agents, ids, lead, naming, _runtime: runtime }
+        Own { engine, agents, ids, lead, given: Mutex::default(), naming, _runtime: runtime }
     }
 }
 
@@ -71,7 +79,7 @@ fn profile(id: AgentId) -> Profile {
 }
 
 impl Contender for Own {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
+    fn check(&self, asked: Asked<'_>) -> bool {
         let want = PermissionRef::Path(asked.access, asked.path);
         let answer = match self.naming {
             Naming::Handle => self.agents[asked.agent].check(want),
@@ -82,9 +90,17 @@ impl Contender for Own {
     }
 
     /// Gives the directory by another agent: the engine checks that this agent holds it, and records why it gave it.
-    fn grant(&mut self, agent: usize, _id: &str, path: &str) -> bool {
-        let permission = Permission::Path(bestow::grant::Access::Read, path.parse().unwrap());
-        !done(self.lead.grant(&self.ids[agent], permission, "bench")).unwrap().is_empty()
+    /// The same agent takes it again.
+    fn publish(&self, change: Change<'_>) -> bool {
+        let mut given = self.given.lock().unwrap();
+        if change.is_given {
+            let permission = Permission::Path(Access::Read, change.path.parse().unwrap());
+            let grants = done(self.lead.grant(&self.ids[change.agent], permission, "bench")).unwrap();
+            given.insert(change.agent, grants[0]);
+        } else if let Some(grant) = given.remove(&change.agent) {
+            done(self.lead.revoke(grant, None)).unwrap();
+        }
+        true
     }
 }
 

@@ -1,13 +1,18 @@
-//! regorus with its register machine: the directories of an agent are keys of an object, and the input carries the
-//! directories above the path.
+//! regorus with its register machine: the input carries the directories above the path, and an object whose keys are the
+//! directories of the agent. A machine for each thread.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use bestow::grant::Access;
-use regorus::{Engine, Rc, Value, languages::rego::compiler::Compiler, rvm::vm::RegoVM};
+use regorus::{
+    Engine, Rc, Value,
+    languages::rego::compiler::Compiler,
+    rvm::{program::Program, vm::RegoVM},
+};
+use thread_local::ThreadLocal;
 
 use crate::{
-    contender::{Asked, Contender, prefixes},
+    contender::{Asked, Change, Contender, Published, Root, held, prefixes},
     world::World,
 };
 
@@ -17,15 +22,16 @@ default allow := false
 
 allow if {
 	some path in input.above
-	data.agents[input.agent][input.access][path]
+	input.rights[path]
 }
 ";
 
 pub(crate) struct Rego {
-    machine: RegoVM,
-    data: Value,
-    keys: [Value; 3],
-    access: [Value; 2],
+    program: std::sync::Arc<Program>,
+    machines: ThreadLocal<RefCell<RegoVM>>,
+    /// What each agent may read, and what it may write.
+    rights: Published<[Value; 2]>,
+    keys: [Value; 2],
 }
 
 impl Rego {
@@ -35,22 +41,19 @@ impl Rego {
         let entry: Rc<str> = "data.bench.allow".into();
         let policy = engine.compile_with_entrypoint(&entry).unwrap();
         let program = Compiler::compile_from_policy(&policy, &["data.bench.allow"]).unwrap();
-        let agents = world.agents.iter().map(|(id, roots)| (text(id.as_str()), rights(roots)));
-        let data = object([(text("agents"), object(agents))]);
+        let rights = Published::of(world, |_, roots| rights(roots));
+        Box::new(Rego { program, machines: ThreadLocal::new(), rights, keys: ["above", "rights"].map(text) })
+    }
+
+    fn machine(&self) -> RefCell<RegoVM> {
         let mut machine = RegoVM::new();
-        machine.load_program(program);
-        machine.set_data(data.clone()).unwrap();
-        let keys = ["agent", "access", "above"].map(text);
-        Box::new(Rego { machine, data, keys, access: ["read", "write"].map(text) })
+        machine.load_program(self.program.clone());
+        RefCell::new(machine)
     }
 }
 
-fn rights(roots: &[(Access, String)]) -> Value {
-    let held = |access: Access| {
-        let held = roots.iter().filter(move |(held, _)| access <= *held);
-        object(held.map(|(_, path)| (text(path), Value::Bool(true))))
-    };
-    object([(text("read"), held(Access::Read)), (text("write"), held(Access::Write))])
+fn rights(roots: &[Root]) -> [Value; 2] {
+    [Access::Read, Access::Write].map(|access| object(held(roots, access).map(|path| (text(path), Value::Bool(true)))))
 }
 
 fn text(text: &str) -> Value {
@@ -62,22 +65,17 @@ fn object(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
 }
 
 impl Contender for Rego {
-    fn check(&mut self, asked: Asked<'_>) -> bool {
-        let above = prefixes(asked.path).map(text).collect::<Vec<_>>();
-        let [agent, access, key] = &self.keys;
-        let named = self.access[usize::from(asked.access == Access::Write)].clone();
-        let input = [(agent.clone(), text(asked.id)), (access.clone(), named), (key.clone(), Value::from(above))];
-        self.machine.set_input(object(input));
-        self.machine.execute().unwrap() == Value::Bool(true)
+    fn check(&self, asked: Asked<'_>) -> bool {
+        let Some(rights) = self.rights.get(asked.id) else { return false };
+        let above = Value::from(prefixes(asked.path).map(text).collect::<Vec<_>>());
+        let right = rights[usize::from(asked.access == Access::Write)].clone();
+        let [key, other] = &self.keys;
+        let mut machine = self.machines.get_or(|| self.machine()).borrow_mut();
+        machine.set_input(object([(key.clone(), above), (other.clone(), right)]));
+        machine.execute().unwrap() == Value::Bool(true)
     }
 
-    /// Publishes a copy of the data in which the objects on the way to this directory are others.
-    fn grant(&mut self, _agent: usize, id: &str, path: &str) -> bool {
-        let agents = self.data.as_object_mut().unwrap().get_mut(&text("agents")).unwrap();
-        let agent = agents.as_object_mut().unwrap().get_mut(&text(id)).unwrap();
-        let read = agent.as_object_mut().unwrap().get_mut(&self.access[0]).unwrap();
-        read.as_object_mut().unwrap().insert(text(path), Value::Bool(true));
-        self.machine.set_data(self.data.clone()).unwrap();
-        true
+    fn publish(&self, change: Change<'_>) -> bool {
+        self.rights.replace(change.id, rights(change.roots))
     }
 }
