@@ -34,11 +34,13 @@ impl Needs {
 
     /// Returns the bytes of the world and the contender together.
     pub(crate) fn with(&self, entry: Entry) -> f64 {
-        let counted = allocation_counter::measure(|| drop((entry.load)(&self.sample)));
+        let mut loaded = None;
+        // What is only needed for loading does not grow with the agents: they are loaded in parts.
+        let counted = allocation_counter::measure(|| loaded = Some((entry.load)(&self.sample)));
         self.world + scaled(&counted, self.sample.agents.len(), self.agents)
     }
 }
 
 fn scaled(counted: &AllocationInfo, from: usize, to: usize) -> f64 {
-    counted.bytes_max as f64 / from as f64 * to as f64 * OF_ALLOCATOR
+    counted.bytes_current as f64 / from as f64 * to as f64 * OF_ALLOCATOR
 }

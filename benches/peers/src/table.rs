@@ -20,7 +20,7 @@ pub(crate) fn print(world: &Measured) {
     println!("\n### {} agents with {} directories each\n", with_commas(world.agents as u64), world.roots);
     println!(
         "| contender | ratio to the best limit | p50 / p99 / p99.9, us | beside a writer, us | cold, us \
-         | a second, 1 and 2 threads | allocations | bytes an agent | load | a grant |"
+         | thousands a second, 1 and 2 threads | allocations | bytes an agent | load | a grant |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     for (entry, figures) in &world.rows {
@@ -33,9 +33,9 @@ pub(crate) fn print(world: &Measured) {
 
 fn print_row(world: &Measured, entry: &Entry, figures: &Figures) {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-    let [one, two] = figures.rates.map(|rate| rate / 1e6);
+    let [one, two] = figures.rates.map(|rate| rate / 1e3);
     println!(
-        "| {} | {:.1} | {} | {} | {} | {} M, {} M ({:.1}) | {} | {} | {} | {} |",
+        "| {} | {:.1} | {} | {} | {} | {}, {} ({:.1}) | {} | {} | {} | {} |",
         entry.name,
         figures.warm / best_limit(world, has_handles(entry)),
         micros(figures.single),
