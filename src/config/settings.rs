@@ -140,9 +140,9 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Diagno
 /// Checks the name of a time zone. Only the feature `schedule` knows the zones; without it every name is accepted.
 fn time_zone(name: &str) -> Result<&str, Problem> {
     #[cfg(feature = "schedule")]
-    if name.parse::<crate::schedule::TimeZone>().is_err() {
+    if name.parse::<crate::model::TimeZone>().is_err() {
         let message = format!("{} is not a time zone", quoted(name));
-        let near = super::diagnostics::did_you_mean(name, crate::schedule::TimeZone::names());
+        let near = super::diagnostics::did_you_mean(name, crate::model::TimeZone::names());
         let help = near.unwrap_or_else(|| "write a name such as `Europe/Berlin` or `UTC`".to_owned());
         return Err(Problem::new(message).help(help));
     }

@@ -33,6 +33,8 @@ mod serde_text;
 mod task;
 mod text;
 mod time;
+#[cfg(feature = "schedule")]
+mod time_zone;
 mod tool_policy;
 mod used;
 mod verdict;
@@ -101,6 +103,10 @@ pub use task::{
 pub(crate) use text::MAX_REASON_CHARS;
 pub use text::{InvalidName, InvalidReason, Name, Reason};
 pub use time::{InvalidTimestamp, Timestamp};
+#[cfg(feature = "schedule")]
+pub(crate) use time_zone::Shown;
+#[cfg(feature = "schedule")]
+pub use time_zone::{TimeZone, UnknownTimeZone};
 pub use tool_policy::{PathPolicy, PolicyPatch, ToolPolicies, ToolPolicy};
 pub use used::{UseFacts, UseOrigin};
 pub use verdict::{Effect, InvalidVerdict, Verdict};

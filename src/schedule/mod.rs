@@ -29,7 +29,6 @@ mod state_writer;
 mod table;
 mod task;
 mod task_agent;
-mod time_zone;
 mod write_access;
 mod yaml;
 
@@ -44,9 +43,8 @@ pub use read::task_in;
 pub use runner::{Runner, TaskRun};
 pub use scheduler::{Scheduler, SchedulerError, Tasks};
 pub use task::{Gate, Task, When};
-pub use time_zone::{TimeZone, UnknownTimeZone};
 
-pub use crate::model::{Domain, InvalidDomain};
+pub use crate::model::{Domain, InvalidDomain, TimeZone, UnknownTimeZone};
 
 pub(crate) use {
     event_loop::{News, Watch, start},

@@ -2,11 +2,8 @@
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta};
 
-use super::{
-    CronExpression,
-    time_zone::{Shown, TimeZone},
-};
-use crate::model::Timestamp;
+use super::CronExpression;
+use crate::model::{Shown, TimeZone, Timestamp};
 
 /// The longest search range around a change of clocks. No change repeats more than a day.
 const LONGEST_CHANGE: TimeDelta = TimeDelta::hours(26);

@@ -1,5 +1,5 @@
-//! casbin, with the faster of its two formulations: an enforcer of its own for each agent, and `keyMatch`. A lock around
-//! each enforcer, as its authors advise, lets a writer change it.
+//! casbin, with the faster of its two formulations: an enforcer of its own for each agent, and `keyMatch`. A lock
+//! around each enforcer, as its authors advise, lets a writer change it.
 
 use std::{collections::HashMap, sync::RwLock};
 

@@ -1,6 +1,6 @@
 //! cedar-policy, with the fastest formulation found: the directories of an agent are sets of texts on its entity, and
-//! the request carries the directories above the path. A check sees the entity of its agent alone, and the policy of its
-//! action alone.
+//! the request carries the directories above the path. A check sees the entity of its agent alone, and the policy of
+//! its action alone.
 
 use std::collections::HashSet;
 

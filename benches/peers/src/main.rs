@@ -1,8 +1,8 @@
 //! Compares a check of bestow with a check of general engines and of hand-written limits, on the same random work.
 //! The answers are compared with an oracle first.
 //!
-//! `benches/peers/run [AGENTSxROOTS …]` measures the given worlds, or the usual ones, prints a table for each and one for
-//! all, and writes the picture of the world 1000x32 to the file in `PICTURE`.
+//! `benches/peers/run [AGENTSxROOTS …]` measures the given worlds, or the usual ones, prints a table for each and one
+//! for all, and writes the picture of the world 1000x32 to the file in `PICTURE`.
 
 mod biscuit;
 mod casbin_rs;

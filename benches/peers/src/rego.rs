@@ -1,5 +1,5 @@
-//! regorus with its register machine: the input carries the directories above the path, and an object whose keys are the
-//! directories of the agent. A machine for each thread.
+//! regorus with its register machine: the input carries the directories above the path, and an object whose keys are
+//! the directories of the agent. A machine for each thread.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -29,7 +29,7 @@ allow if {
 pub(crate) struct Rego {
     program: std::sync::Arc<Program>,
     machines: ThreadLocal<RefCell<RegoVM>>,
-    /// What each agent may read, and what it may write.
+    /// The directories that each agent may read, and those that it may write.
     rights: Published<[Value; 2]>,
     keys: [Value; 2],
 }

@@ -1,7 +1,7 @@
 //! The parts of a short text.
 
-/// An iterator over the parts of a text between two of a sign. The parts are short, so it looks at each byte: the search
-/// of the standard library takes longer to begin.
+/// An iterator over the parts of a text between two of a sign. The parts are short, so it looks at each byte: the
+/// search of the standard library takes longer to begin.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts<'t> {
     rest: Option<&'t str>,

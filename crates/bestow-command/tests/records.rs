@@ -132,7 +132,7 @@ fn the_documentation_names_every_word_of_a_record() {
 const OTHER_WORDS: &str = ". : [ w R yes true false help set unset read write exec command source host \
     hosts patch file mail users snap join open rename pass expand jobs login ls cat \
     clear du tail wait time sort noglob ftp ab port nvme hd bash grep timeout tty \
-    crontab passwd pr test just task docker mysql nix rpm dpkg del unlink";
+    crontab passwd pr test just task docker mysql nix rpm dpkg del unlink cc c++";
 
 /// Files with the names of programs in their code, and the reason.
 const WITH_NAMES: &[(&str, &str)] = &[
@@ -157,6 +157,7 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("system.rs", "words of `ip` and of `hg`"),
     ("roles.rs", "programs whose files have forms of their own"),
     ("words.rs", "programs whose words name files in forms of their own"),
+    ("clouds.rs", "subcommands of `aws s3`"),
     ("git.rs", "subcommands of `git`"),
     ("obeys.rs", "options of `git` before a subcommand"),
     ("recording.rs", "programs that start nothing"),

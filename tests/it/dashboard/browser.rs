@@ -149,8 +149,8 @@ impl Browser {
         }
     }
 
-    /// Waits until `test` returns a value. Its last complaint is the reason for a failure. A complaint that differs from
-    /// the one before it is progress: the wait begins again, up to the end of the scene.
+    /// Waits until `test` returns a value. Its last complaint is the reason for a failure. A complaint that differs
+    /// from the one before it is progress: the wait begins again, up to the end of the scene.
     pub(super) async fn until<T>(&self, what: &str, mut test: impl AsyncFnMut() -> Result<T, String>) -> T {
         let (mut complaint, mut since) = (String::new(), Instant::now());
         loop {

@@ -117,7 +117,7 @@ const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 const SHELL_FLAGS: List<'static> =
     list!("-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T");
 
-/// What a shell, a program or a builtin runs, or how it runs it.
+/// The thing that a shell, a program or a builtin runs, or the way in which it runs it.
 #[derive(Clone, Copy, Debug)]
 enum Runs {
     ItsLanguage,

@@ -1,4 +1,4 @@
-//! What the lists of the evaluator say about the name of a program. It is looked up once for each command.
+//! The facts of the evaluator's lists about the name of a program. They are looked up once for each command.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 

@@ -99,37 +99,36 @@ fn is_secret(words: &[&str]) -> bool {
     words.iter().take(5).any(|word| SECRET_WORDS.iter().any(|secret| word.contains(secret)))
 }
 
+/// Options of `aws` that read or write other files, or that send the request elsewhere.
+const AWS_OTHERS: &[&str] = &[
+    "--endpoint-url",
+    "--cli-input-json",
+    "--cli-input-yaml",
+    "--ca-bundle",
+    "--cli-binary-format",
+    "--generate-cli-skeleton",
+    "--outfile",
+    "--cli-auto-prompt",
+    "--save-as",
+];
+
+/// Options of `aws` without a value.
+const AWS_BARE: &[&str] = &[
+    "--no-cli-pager",
+    "--debug",
+    "--no-paginate",
+    "--recursive",
+    "--human-readable",
+    "--summarize",
+    "--no-verify-ssl",
+    "--no-sign-request",
+    "--follow",
+    "--dryrun",
+];
+
 pub(crate) fn aws_words(rest: &[Word]) -> Answer {
-    no_option(
-        rest,
-        &[
-            "--endpoint-url",
-            "--cli-input-json",
-            "--cli-input-yaml",
-            "--ca-bundle",
-            "--cli-binary-format",
-            "--generate-cli-skeleton",
-            "--outfile",
-            "--cli-auto-prompt",
-            "--save-as",
-        ],
-    )?;
-    let words = verbs(
-        rest,
-        &[
-            "--no-cli-pager",
-            "--debug",
-            "--no-paginate",
-            "--recursive",
-            "--human-readable",
-            "--summarize",
-            "--no-verify-ssl",
-            "--no-sign-request",
-            "--follow",
-            "--dryrun",
-        ],
-        |words| words.len() >= 2,
-    )?;
+    no_option(rest, AWS_OTHERS)?;
+    let words = verbs(rest, AWS_BARE, |words| words.len() >= 2)?;
     // Words after `--` are operands.
     let dry = rest.iter().any(|word| word.is_exact() && word.text() == "--dryrun")
         && !rest.iter().any(|word| word.text() == "--");

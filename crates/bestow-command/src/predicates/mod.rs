@@ -33,7 +33,7 @@ pub(crate) use removals::{
 };
 pub(crate) use requests::{deletion_at_platform, deletion_in_store, destructive_mutation, destructive_statement};
 pub(crate) use scripts::{
-    awk_program, compiler_check, find_expression, isolated_module, jq_words, reading_applet, sed_script, yq_expression,
+    awk_program, compiler_check, find_expression, isolated_module, jq_words, sed_script, yq_expression,
 };
 pub(crate) use stores::{
     all_containers, deleted_ref, directory_of_manifests, flush_command, migration_of_everything, no_dry_run,

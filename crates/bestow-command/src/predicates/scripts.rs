@@ -105,42 +105,44 @@ pub(crate) fn isolated_module(rest: &[Word]) -> Answer {
     if asked && reads { Ok(()) } else { Err("it runs code".into()) }
 }
 
+/// Options of a C compiler that change only what it prints or how it reads.
+const COMPILER_BARE: &[&str] = &[
+    "-E",
+    "-fsyntax-only",
+    "-P",
+    "-C",
+    "-CC",
+    "-dM",
+    "-dD",
+    "-dN",
+    "-dI",
+    "-dU",
+    "-H",
+    "-w",
+    "-ansi",
+    "-undef",
+    "-nostdinc",
+    "-nostdinc++",
+    "-pedantic",
+    "-pedantic-errors",
+    "-pthread",
+    "-trigraphs",
+    "-O0",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-Os",
+    "-Og",
+    "-m32",
+    "-m64",
+    "-fPIC",
+    "-ffreestanding",
+    "-fdirectives-only",
+];
+
 /// Accepts `gcc -E` and `gcc -fsyntax-only` for C and C++, with options that neither write nor load anything. The check
 /// of a header or of another language may leave files.
 pub(crate) fn compiler_check(rest: &[Word]) -> Answer {
-    const BARE: &[&str] = &[
-        "-E",
-        "-fsyntax-only",
-        "-P",
-        "-C",
-        "-CC",
-        "-dM",
-        "-dD",
-        "-dN",
-        "-dI",
-        "-dU",
-        "-H",
-        "-w",
-        "-ansi",
-        "-undef",
-        "-nostdinc",
-        "-nostdinc++",
-        "-pedantic",
-        "-pedantic-errors",
-        "-pthread",
-        "-trigraphs",
-        "-O0",
-        "-O1",
-        "-O2",
-        "-O3",
-        "-Os",
-        "-Og",
-        "-m32",
-        "-m64",
-        "-fPIC",
-        "-ffreestanding",
-        "-fdirectives-only",
-    ];
     const VALUED: &[&str] = &["-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include", "-imacros"];
     const LANGUAGES: &[&str] = &["c", "c++"];
     const SOURCES: &[&str] = &["c", "cc", "cpp", "cxx", "c++", "C", "i", "ii"];
@@ -161,7 +163,10 @@ pub(crate) fn compiler_check(rest: &[Word]) -> Answer {
             let named = text.starts_with("-std=") || ["-I", "-D", "-U"].iter().any(|option| text.starts_with(option));
             // `-Wp,…` and similar options pass options on.
             let warns = text.starts_with("-W") && !text.contains(',');
-            when(BARE.contains(&text) || named || warns && word.is_exact(), "an option that is not on the list")?;
+            when(
+                COMPILER_BARE.contains(&text) || named || warns && word.is_exact(),
+                "an option that is not on the list",
+            )?;
         } else {
             let kind = text.rsplit_once('.').map(|(_, kind)| kind);
             let known = kind.is_some_and(|kind| SOURCES.contains(&kind) || prints && HEADERS.contains(&kind));
@@ -170,61 +175,4 @@ pub(crate) fn compiler_check(rest: &[Word]) -> Answer {
         }
     }
     Ok(())
-}
-
-/// Accepts applets of `busybox` without an option that can do harm.
-pub(crate) fn reading_applet(rest: &[Word]) -> Answer {
-    const APPLETS: &[&str] = &[
-        "basename",
-        "cat",
-        "cksum",
-        "cmp",
-        "comm",
-        "cut",
-        "df",
-        "dirname",
-        "du",
-        "echo",
-        "egrep",
-        "expand",
-        "expr",
-        "fgrep",
-        "fold",
-        "free",
-        "grep",
-        "groups",
-        "head",
-        "hexdump",
-        "id",
-        "ls",
-        "md5sum",
-        "nl",
-        "nproc",
-        "od",
-        "paste",
-        "pwd",
-        "readlink",
-        "realpath",
-        "rev",
-        "seq",
-        "sha1sum",
-        "sha256sum",
-        "sha3sum",
-        "sha512sum",
-        "stat",
-        "strings",
-        "sum",
-        "tac",
-        "tail",
-        "tr",
-        "tty",
-        "uname",
-        "unexpand",
-        "uptime",
-        "wc",
-        "which",
-        "whoami",
-    ];
-    let applet = rest.first().filter(|word| word.is_written());
-    when(applet.is_some_and(|applet| APPLETS.contains(&applet.text())), "an applet that is not on the list")
 }

@@ -37,7 +37,7 @@ impl Signs {
         }
     }
 
-    /// What each byte stands for.
+    /// The meaning of each byte.
     const OF_BYTES: [u8; 256] = {
         let (mut table, mut byte) = ([0; 256], 0_u8);
         let mut rest = table.as_mut_slice();

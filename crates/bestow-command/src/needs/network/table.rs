@@ -8,8 +8,8 @@ use crate::{
     word::Word,
 };
 
-/// Returns the listed name of a program, without a version, the name of a variant, or a file extension, and what is known
-/// about it.
+/// Returns the listed name of a program, without a version, the name of a variant, or a file extension, and what is
+/// known about it.
 pub(super) fn plain_name(name: &str) -> (&str, &'static Program) {
     let known = programs::known(name);
     if may_need(known) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {

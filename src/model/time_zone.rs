@@ -11,7 +11,7 @@ use thiserror::Error;
 
 /// A time zone of the IANA database, with all its changes of clocks. The database is compiled in.
 ///
-/// The text form is the name, for example `Europe/Berlin` or `UTC`. Upper and lower case are equal.
+/// The text form is the name, for example `Europe/Berlin` or `UTC`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TimeZone(Zone);
 
@@ -22,7 +22,7 @@ pub struct UnknownTimeZone(String);
 
 /// The moments, in UTC, at which the clocks of a zone show a local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     /// The clocks go forward over this time.
     Never,
     Once(NaiveDateTime),
@@ -48,12 +48,12 @@ impl TimeZone {
     }
 
     /// Returns the offset of the local clocks from UTC at a moment in UTC.
-    pub(super) fn offset(&self, moment: NaiveDateTime) -> TimeDelta {
+    pub(crate) fn offset(&self, moment: NaiveDateTime) -> TimeDelta {
         delta(self.0.to_offset(instant(moment)))
     }
 
     /// Returns the moments at which the clocks show `local`.
-    pub(super) fn moments(&self, local: NaiveDateTime) -> Shown {
+    pub(crate) fn moments(&self, local: NaiveDateTime) -> Shown {
         let civil = Offset::UTC.to_datetime(instant(local));
         match self.0.to_ambiguous_timestamp(civil).offset() {
             AmbiguousOffset::Unambiguous { offset } => Shown::Once(local - delta(offset)),
@@ -67,7 +67,8 @@ impl FromStr for TimeZone {
     type Err = UnknownTimeZone;
 
     fn from_str(name: &str) -> Result<TimeZone, UnknownTimeZone> {
-        let found = Zone::get(name).ok().filter(|zone| !zone.is_unknown());
+        // The database finds names in any case. Files then disagree about the name of a zone.
+        let found = Zone::get(name).ok().filter(|zone| zone.iana_name() == Some(name));
         found.map(TimeZone).ok_or_else(|| UnknownTimeZone(name.to_owned()))
     }
 }
