@@ -383,8 +383,9 @@ impl Agent {
         self.carry_out(Command::Sandboxed { agent, facts, cause, has_end: false }).at_once().map(drop)
     }
 
-    /// Records that a command runs in a sandbox, with the facts of that sandbox. Returns the id with which
-    /// [`Agent::tell_end`] records its end.
+    /// Records that a command runs in a sandbox, with the facts of that sandbox, and waits until that is stored.
+    /// Without the wait, an engine that is killed leaves a command without a trace. Returns the id with which
+    /// [`Agent::tell_end`] records its end. The thread must be one that may block.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_begin(
         &self,
@@ -392,7 +393,7 @@ impl Agent {
         cause: Option<Arc<crate::model::Cause>>,
     ) -> Result<Option<crate::model::CommandId>, Error> {
         let (agent, facts) = (self.id.clone(), Arc::new(facts));
-        let events = self.carry_out(Command::Sandboxed { agent, facts, cause, has_end: true }).at_once()?;
+        let events = self.carry_out(Command::Sandboxed { agent, facts, cause, has_end: true }).wait()?;
         Ok(events.iter().find_map(crate::model::Event::begun_command))
     }
 

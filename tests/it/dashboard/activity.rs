@@ -19,7 +19,7 @@ async fn an_approval_in_part_says_both_parts() {
         card.answers("Allow 1 of 2 for this run").await;
         card.shows("Allowed in part (@write:/srv/site) by you").await;
         assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.a("option", "writer was allowed @write:/srv/site, and denied @network by ann").is_there().await;
         page.shows("allowed by people, 1 in part").await;
         page.shows("100 %").await;
@@ -44,7 +44,7 @@ async fn an_answer_with_a_change_names_the_changed_command() {
         assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
         browser.point_away().await;
         page.the("region", "Ended just now").shows("node build.js --one").await;
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         let answered = "was allowed node build.js --one, changed from node build.js --all by ann";
         page.a("option", answered).is_there().await;
     })
@@ -64,7 +64,7 @@ async fn a_request_that_asks_for_nothing_new_is_not_told_as_one_for_what_is_held
             assert_eq!(ask(&writer, "@network").await.resolution().await.outcome, Outcome::Denied);
             let browser = stage.dashboard().await;
             let page = browser.page();
-            page.link("Activity").click().await;
+            page.the("link", "Activity").click().await;
             page.a("option", "writer asks for @network, which needs no new answer").is_there().await;
             page.a("option", "writer was denied @network: it was denied a moment ago").is_there().await;
         },
@@ -80,7 +80,7 @@ async fn a_question_is_one_line() {
         let _ticket = want(&writer, Action::command("node build.js")).await;
         let browser = stage.dashboard().await;
         let page = browser.page();
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.a("option", "asks to run node build.js").is_there().await;
         page.a("option", "has to ask before it may run node build.js").is_gone().await;
         page.a("option", "has a request that waits").is_gone().await;
@@ -100,7 +100,7 @@ async fn the_list_is_paused_and_filtered() {
         let reader = stage.agent("reader", &[]).await;
         let browser = stage.dashboard().await;
         let page = browser.page();
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.shows("since").await;
         let _ = writer.authorize(Action::command("ls /srv/one")).await.unwrap();
         page.a("option", "writer may run ls /srv/one").is_there().await;
@@ -128,7 +128,7 @@ async fn the_list_is_paused_and_filtered() {
         page.a("option", "writer may run ls /srv/two").is_there().await;
         page.a("option", "ls /srv/one").is_gone().await;
         page.link("Inbox").click().await;
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.a("option", "ls /srv/one").is_gone().await;
     })
     .await;
@@ -144,7 +144,7 @@ async fn each_row_says_its_place_in_the_whole_list() {
         }
         let browser = stage.dashboard().await;
         let page = browser.page();
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.a("option", "ls /srv/59").is_there().await;
         let places = "
             const rows = [...document.querySelectorAll('[role=option]')];

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The time after which what should come counts as missing.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Returns after the next change of the page, and after 50 ms at the latest.
 const CHANGE: &str = "

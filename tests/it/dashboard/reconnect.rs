@@ -80,7 +80,7 @@ async fn what_happened_meanwhile_is_not_missing() {
         let bot = project.agent();
         let browser = people.dashboard(&link(&project)).await;
         let page = browser.page();
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.a("heading", "Activity").is_there().await;
         project.end(Signal::KILL);
         page.shows("The connection is lost.").await;

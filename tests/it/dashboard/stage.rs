@@ -31,7 +31,7 @@ use super::{
 use crate::support::{profile, tags};
 
 /// The time after which a scene has failed.
-const LONGEST_SCENE: Duration = Duration::from_secs(90);
+const LONGEST_SCENE: Duration = Duration::from_secs(180);
 
 /// Plays a scene with an engine, its server and browsers. Afterwards no page may have had an error.
 pub(super) async fn scene(play: impl AsyncFnOnce(&Stage)) {

@@ -30,7 +30,8 @@ pub(crate) struct Figures {
     pub(crate) warm: f64,
     /// Single checks, with the time of reading the clock.
     pub(crate) single: Percentiles,
-    /// Single checks beside a writer that never stops. None if the contender cannot publish a change while others check.
+    /// Single checks beside a writer that never stops. None if the contender cannot publish a change while others
+    /// check.
     pub(crate) beside_writer: Option<Percentiles>,
     /// Single checks, each after the caches were emptied.
     pub(crate) cold: Percentiles,
