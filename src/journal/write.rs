@@ -143,7 +143,7 @@ impl Writer {
         let known = self.failures;
         let mut group: Vec<_> = batches.into_iter().filter(|batch| batch.failures == known).collect();
         if self.is_full {
-            let rest = group.split_off(group.iter().take_while(|batch| batch.only_takes).count());
+            let rest = group.split_off(only_taking(&group));
             if !self.write_or_fail(&group, queue) {
                 return;
             }
@@ -186,24 +186,30 @@ impl Writer {
         }
     }
 
+    /// Writes a group. If that fails, the steps at its beginning that only take permissions away are written alone.
+    /// They do not fail because of one that gives some.
     fn write_or_fail(&mut self, group: &[Arc<Batch>], queue: &Queue) -> bool {
-        let Some(last) = group.last().map(|batch| batch.last()) else { return true };
+        let Err(why) = self.write_and_tell(group, queue) else { return true };
+        let taking = only_taking(group);
+        if self.broken.is_none() && taking < group.len() {
+            // If this fails too, the whole group has failed.
+            let _ = self.write_and_tell(&group[..taking], queue);
+        }
+        let why = self.broken.clone().unwrap_or(why);
+        let fault = if self.broken.is_some() { StoreFault::Broken } else { StoreFault::Refused };
+        self.fail(&why, fault, queue);
+        false
+    }
+
+    fn write_and_tell(&mut self, group: &[Arc<Batch>], queue: &Queue) -> Result<(), String> {
+        let Some(last) = group.last().map(|batch| batch.last()) else { return Ok(()) };
         if let Some(why) = self.broken.clone() {
-            self.fail(&why, StoreFault::Broken, queue);
-            return false;
+            return Err(why);
         }
-        match self.write(group) {
-            Ok(()) => {
-                queue.synced_up_to(self.head);
-                queue.stored(last);
-                true
-            }
-            Err(why) => {
-                let fault = if self.broken.is_some() { StoreFault::Broken } else { StoreFault::Refused };
-                self.fail(&why, fault, queue);
-                false
-            }
-        }
+        self.write(group)?;
+        queue.synced_up_to(self.head);
+        queue.stored(last);
+        Ok(())
     }
 
     fn fail(&mut self, why: &str, fault: StoreFault, queue: &Queue) {
@@ -330,4 +336,9 @@ impl Writer {
         };
         self.snapshot.thread = thread::Builder::new().name("bestow-snapshot".to_owned()).spawn(take).ok();
     }
+}
+
+/// Returns the number of steps at the beginning of a group that give no permission.
+fn only_taking(group: &[Arc<Batch>]) -> usize {
+    group.iter().take_while(|batch| batch.only_takes).count()
 }

@@ -1,11 +1,11 @@
 //! Time zones by their names.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::LazyLock};
 
 use chrono::{NaiveDateTime, TimeDelta};
 use jiff::{
     Timestamp,
-    tz::{AmbiguousOffset, Offset, TimeZone as Zone},
+    tz::{AmbiguousOffset, Offset, TimeZone as Zone, TimeZoneDatabase},
 };
 use thiserror::Error;
 
@@ -14,6 +14,10 @@ use thiserror::Error;
 /// The text form is the name, for example `Europe/Berlin` or `UTC`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TimeZone(Zone);
+
+/// The compiled database. The default one of `jiff` reads the files of the system first if any crate of a program
+/// wants that, and a variable of the environment may name others.
+static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// A name that no time zone has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -68,7 +72,7 @@ impl FromStr for TimeZone {
 
     fn from_str(name: &str) -> Result<TimeZone, UnknownTimeZone> {
         // The database finds names in any case. Files then disagree about the name of a zone.
-        let found = Zone::get(name).ok().filter(|zone| zone.iana_name() == Some(name));
+        let found = DATABASE.get(name).ok().filter(|zone| zone.iana_name() == Some(name));
         found.map(TimeZone).ok_or_else(|| UnknownTimeZone(name.to_owned()))
     }
 }

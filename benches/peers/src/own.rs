@@ -90,7 +90,7 @@ impl Contender for Own {
     }
 
     /// Gives the directory by another agent: the engine checks that this agent holds it, and records why it gave it.
-    /// The same agent takes it again.
+    /// Takes it again, by that agent.
     fn publish(&self, change: Change<'_>) -> bool {
         let mut given = self.given.lock().unwrap();
         if change.is_given {

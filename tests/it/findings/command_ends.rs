@@ -5,17 +5,19 @@ use std::{
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Command as Child, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
 use bestow::{
     Engine, Event, InitialGrants, Settings,
     event::ProcessExit,
+    host::{DiskPaths, StoreFault, SystemClock},
     sandbox::{Command, Finished, Sandbox},
 };
 
 use super::processes::{Place, soon};
-use crate::support::BESTOW;
+use crate::{stored::held::HeldStore, support::BESTOW};
 
 fn sh(line: &str) -> Command {
     Command::new("sh").args(["-c", line])
@@ -57,6 +59,35 @@ async fn every_command_has_an_event_that_tells_its_end() {
     assert_eq!(begun, both, "every begin has its end");
     let exits: Vec<_> = ended.into_iter().map(|(_, exit)| exit).collect();
     assert_eq!(exits, [ProcessExit::Exited { code: 3 }, ProcessExit::TimedOut, ProcessExit::NotStarted]);
+}
+
+/// A command whose begin is not stored leaves no trace if its engine is killed. So it does not start.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_whose_begin_is_not_stored_does_not_start() {
+    let place = Place::new();
+    let store = HeldStore::new(Vec::new());
+    let clock = Arc::new(SystemClock::new());
+    let engine = Engine::restore(Some(Settings::default()), clock, Arc::new(DiskPaths), store.clone()).await.unwrap();
+    let agent = engine.register(place.profile("worker"), InitialGrants::of([place.write()])).await.unwrap();
+    let (sandbox, named) = (Sandbox::with_helper(BESTOW), [place.write()]);
+    store.hold();
+    let run = agent.exec(&sandbox, sh("echo x > started"), &named);
+    let refuse = async {
+        let is_begin = |event: &Event| matches!(event, Event::SandboxApplied { .. });
+        loop {
+            let waiting = store.waiting();
+            if waiting.iter().any(|batch| batch.recorded().any(|recorded| is_begin(&recorded.event))) {
+                break;
+            }
+            store.store(waiting.len());
+            tokio::task::yield_now().await;
+        }
+        store.fail(StoreFault::Refused);
+    };
+    let (done, ()) = soon("the end", async { tokio::join!(run, refuse) }).await;
+    let why = done.expect_err("it ran").to_string();
+    assert!(why.contains("no room"), "{why}");
+    assert!(!place.workspace.join("started").exists());
 }
 
 /// Contains the directory of the engine. It is set in the process that is killed.

@@ -22,6 +22,8 @@ mod faults;
 mod filled;
 #[cfg(all(feature = "config", feature = "journal", target_os = "linux"))]
 mod full;
+#[cfg(feature = "journal")]
+mod grouped;
 #[cfg(all(feature = "config", feature = "journal"))]
 mod heads;
 pub(crate) mod held;

@@ -30,7 +30,7 @@ impl Traits {
 
     /// Rows that say when it is destructive by itself.
     pub(crate) const DESTROYS: Traits = Traits(1 << 7);
-    /// They are known.
+    /// The lists were searched.
     const KNOWN: Traits = Traits(1 << 8);
 
     /// Returns the traits of the program with this name. Those of the listed programs are searched once.
