@@ -17,8 +17,6 @@ import { objectOf, outcomeWords, sentence } from "./words.js";
 const FRESH = 1000;
 /** The time for which a card that moved takes no click, in milliseconds. */
 const MOVED = 500;
-/** The time for which a remark is shown. */
-const REMARK = 2500;
 /** The beginning of a command that a closed card shows. */
 const GLANCE = 200;
 
@@ -39,6 +37,7 @@ export class Card {
     this.isPicked = false;
     this.isOpen = false;
     this.isSending = false;
+    this.isRemarked = false;
     this.wasSeen = false;
     /** @type {number | null} */
     this.endedAt = null;
@@ -98,6 +97,7 @@ export class Card {
       deny: this.byPointer(() => this.answer("deny")),
       details: () => this.toggleDetails(),
     });
+    this.form.element.addEventListener("input", () => this.forgetRemark());
     this.element.append(this.form.element, this.result);
     this.element.addEventListener("unfold", () => this.form?.show());
     if (!this.isWaiting) this.end();
@@ -119,7 +119,7 @@ export class Card {
   setOpen(isOpen) {
     if (this.element.classList.toggle("open", isOpen) === this.isOpen) return;
     this.isOpen = isOpen;
-    if (!isOpen) return;
+    if (!isOpen) return this.forgetRemark();
     this.stillAt = performance.now() + MOVED;
     this.showBusy();
   }
@@ -206,6 +206,7 @@ export class Card {
       this.rest();
       return this.remark("This request has only just appeared here. Read it, then answer.");
     }
+    this.forgetRemark();
     const obstacle = decision === "allow" && this.form.obstacle();
     if (obstacle) return this.remark(obstacle);
     if (decision === "allow" && this.form.isDestructive && !(await this.confirmed())) return;
@@ -217,7 +218,8 @@ export class Card {
     if (!this.form || !this.isReady) return;
     this.isSending = true;
     this.element.classList.add("sending");
-    replace(this.form.error);
+    this.isRemarked = false;
+    this.form.forgive();
     try {
       await answer(this.id, this.form.body(decision, scope));
     } catch (why) {
@@ -240,12 +242,22 @@ export class Card {
     });
   }
 
-  /** @param {string} text */
+  /**
+   * Says why an answer was not given. It stays until the next answer or choice, or until another card is the current
+   * one: nobody has to read it in time.
+   *
+   * @param {string} text
+   */
   remark(text) {
-    const error = this.form?.error;
-    if (!error) return;
-    replace(error, text);
-    setTimeout(() => replace(error), REMARK);
+    if (!this.form) return;
+    replace(this.form.error, text);
+    this.isRemarked = true;
+  }
+
+  /** Takes the remark back. */
+  forgetRemark() {
+    if (this.isRemarked) this.form?.forgive();
+    this.isRemarked = false;
   }
 
   /** Shows that the request has ended, and by whom. What was typed stays readable. */

@@ -112,8 +112,10 @@ fn with(table: &Table, key: &str, value: Option<&str>) -> String {
     whole.as_object().unwrap().iter().map(|(key, value)| format!("{key} = {}\n", inline(value))).collect()
 }
 
-fn complaints(text: &str) -> String {
-    Place::with(text).complaints()
+/// Returns all problems of a text, as the file of a place. Tests of thousands of texts have one place.
+fn complaints(place: &Place, text: &str) -> String {
+    place.write("policy/agents.toml", text);
+    place.complaints()
 }
 
 fn all_keys() -> impl Iterator<Item = (&'static Table, &'static Key)> {
@@ -128,15 +130,17 @@ fn the_schema_is_made_from_the_table() {
 
 #[test]
 fn a_file_with_every_table_is_accepted_by_both() {
-    assert_eq!(complaints(WHOLE), "nothing");
+    let place = Place::new();
+    assert_eq!(complaints(&place, WHOLE), "nothing");
     assert_eq!(disagreement(&schema(), &schema(), &parsed(WHOLE)), None);
 }
 
 #[test]
 fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
+    let place = Place::new();
     for (table, key) in all_keys() {
         // No value of a key is a date but the input of a tool, which takes anything.
-        let date = complaints(&with(table, key.name, Some("2026-01-01")));
+        let date = complaints(&place, &with(table, key.name, Some("2026-01-01")));
         let about = format!("{} of {}: {date}", key.name, table.header);
         assert!(!date.contains("unknown"), "{about}");
         let says = |text: &str| date.contains(text);
@@ -155,7 +159,7 @@ fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
         }
         if let Value::Word(words) | Value::Words(words) = key.value {
             let all = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
-            let told = complaints(&with(table, key.name, Some("\"?\"")));
+            let told = complaints(&place, &with(table, key.name, Some("\"?\"")));
             let (last, others) = all.split_last().unwrap();
             let listed =
                 [format!("must be one of {}, not", all.join(", ")), format!("is {} or {last}", others.join(", "))];
@@ -166,9 +170,10 @@ fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
 
 #[test]
 fn the_reader_misses_every_required_key() {
+    let place = Place::new();
     for (table, key) in all_keys().filter(|(_, key)| key.required) {
         let text = with(table, key.name, None);
-        let (told, missing) = (complaints(&text), disagreement(&schema(), &schema(), &parsed(&text)));
+        let (told, missing) = (complaints(&place, &text), disagreement(&schema(), &schema(), &parsed(&text)));
         assert!(
             told.contains("is missing") || told.contains("names no agent"),
             "{} of {}: {told}",
@@ -267,6 +272,7 @@ const OTHERS: [&str; 12] = ["0", "1", "-1", "255", "256", "10001", "1000001", "t
 
 #[test]
 fn the_schema_refuses_nothing_that_the_reader_accepts() {
+    let place = Place::new();
     let schema = schema();
     let (mut refused, mut accepted) = (0, 0);
     for (table, key) in all_keys().filter(|(table, _)| table.name != "file") {
@@ -291,7 +297,13 @@ fn the_schema_refuses_nothing_that_the_reader_accepts() {
                 continue;
             };
             refused += 1;
-            assert_ne!(complaints(&text), "nothing", "{} of {} may be {value}, but {why}", key.name, table.header);
+            assert_ne!(
+                complaints(&place, &text),
+                "nothing",
+                "{} of {} may be {value}, but {why}",
+                key.name,
+                table.header
+            );
         }
     }
     assert!(refused > 1000 && accepted > 1000, "{refused} {accepted}");
@@ -299,6 +311,7 @@ fn the_schema_refuses_nothing_that_the_reader_accepts() {
 
 #[test]
 fn the_schema_accepts_no_text_of_a_known_form_that_the_reader_refuses() {
+    let place = Place::new();
     let schema = schema();
     let mut compared = 0;
     // A test of the file fails for other reasons too.
@@ -322,11 +335,11 @@ fn the_schema_accepts_no_text_of_a_known_form_that_the_reader_refuses() {
             let agreed = disagreement(&schema, &schema, &parsed(&text)).is_none();
             assert_eq!(
                 agreed,
-                complaints(&text) == "nothing",
+                complaints(&place, &text) == "nothing",
                 "{} of {}:\n{text}\n{}",
                 key.name,
                 table.header,
-                complaints(&text)
+                complaints(&place, &text)
             );
             compared += 1;
         }

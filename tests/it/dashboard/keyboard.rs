@@ -142,10 +142,15 @@ async fn two_quick_keys_answer_one_request() {
         browser.press(&["j"]).await;
         page.card("/srv/first").is("focused", true).await;
         page.card("/srv/first").is_ready().await;
+        // A further key is pressed in the moment in which the next card has the focus.
+        let press_when_focused = "
+            const key = new KeyboardEvent('keydown', { key: 'a', bubbles: true });
+            document.addEventListener('focusin', ({ target }) => target.dispatchEvent(key), { once: true });
+        ";
+        browser.run(press_when_focused, &[]).await;
         browser.press(&["a", "a"]).await;
         assert_eq!(first.resolution().await.outcome, Outcome::Granted);
         page.card("/srv/second").is("focused", true).await;
-        browser.press(&["a"]).await;
         page.card("/srv/second").shows("has only just appeared").await;
         assert!(second.poll().is_none());
         page.card("/srv/second").answers_to("d").await;
