@@ -72,6 +72,11 @@ impl<'a> Words<'a> {
         subcommands.may_begin_with(self.firsts) && self.beginnings().any(|(_, word)| subcommands.mention(word.text()))
     }
 
+    /// Returns false if none of these words is at a position where a subcommand may be. Every word may be among all.
+    pub(crate) fn may_begin(&self, firsts: Firsts) -> bool {
+        firsts == Firsts::ALL || firsts.may_share(self.firsts)
+    }
+
     /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands. The prefix
     /// must have at least two letters.
     pub(crate) fn begins_subcommand(&self, subcommands: Subcommands) -> bool {

@@ -174,11 +174,7 @@ impl Evaluation<'_, '_> {
 
     /// Evaluates a program that is not destructive by itself.
     fn prove(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input, proof: OnceCell<Proof>) -> Verdict {
-        let evaluated = match traits.has(Traits::EVALUATED) {
-            true => self.evaluate_by_name(name, args, input),
-            false => statement_of(args),
-        };
-        if let Some(verdict) = evaluated {
+        if let Some(verdict) = self.evaluate_by_name(name, args, traits, input) {
             return self.distrust_name(args, verdict);
         }
         if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
@@ -197,15 +193,20 @@ impl Evaluation<'_, '_> {
         self.distrust_name(args, verdict)
     }
 
-    /// Returns the verdict on a program that has an evaluation of its own.
-    fn evaluate_by_name(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
-            return Some(verdict);
+    /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
+    fn evaluate_by_name(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input) -> Option<Verdict> {
+        let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(name, args, input) } else { None };
+        if wrapped.is_some() {
+            return wrapped;
         }
-        let within = self.evaluate_started(name, args, input);
-        let shell = self.evaluate_shell(name, args, input);
-        let code = shell.or_else(|| self.evaluate_code(name, args, input));
-        let known = code.or_else(|| self.evaluate_sql(name, args, input));
+        let within = if traits.has(Traits::STARTS) { self.evaluate_started(name, args, input) } else { None };
+        let text = if traits.has(Traits::RUNS_TEXT) { self.evaluate_shell(name, args, input) } else { None };
+        let code = || if traits.has(Traits::TAKES_CODE) { self.evaluate_code(name, args, input) } else { None };
+        let known = text.or_else(code);
+        let known = known.or_else(|| match traits.has(Traits::TAKES_STATEMENTS) {
+            true => self.evaluate_sql(name, args, input),
+            false => statement_of(args),
+        });
         within.into_iter().chain(known).reduce(Verdict::or_stricter)
     }
 

@@ -87,9 +87,9 @@ pub(crate) fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
-/// Adds everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
-/// `@`.
-pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
+/// Calls `add` with everything in a word that may be a path: the word itself, the value of an option or a name, a file
+/// after an `@`.
+pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)) {
     let is_option = arg.text().starts_with('-');
     let has_parts = arg.has(Signs::EQUALS.or(Signs::AT));
     if is_option && !has_parts && arg.is_written() && (arg.text().len() == 2 || arg.text().starts_with("--")) {
@@ -97,7 +97,7 @@ pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
     }
     let Some(whole) = word(arg, access) else { return };
     if whole.pattern.is_some() || !is_option && !has_parts {
-        return named.push(whole);
+        return add(whole);
     }
     let text = whole.text.as_str();
     let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
@@ -106,5 +106,5 @@ pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
     let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
     let itself = (!is_option).then_some(text);
     let texts = itself.into_iter().chain(parts.filter(|text| !text.is_empty()));
-    named.extend(texts.map(|text| Operand { text: text.into(), ..whole.clone() }));
+    texts.for_each(|text| add(Operand { text: text.into(), ..whole.clone() }));
 }

@@ -10,7 +10,7 @@ mod row;
 mod secrets;
 mod sending;
 
-pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_operands, stays_here};
+pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 
 use crate::{
     options::{self, List},
@@ -39,10 +39,8 @@ const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/
 /// Returns the name that is looked up for a program. The program must be a bare name or lie in a system directory.
 pub(crate) fn trusted_name(program: &str) -> Option<&str> {
     let name = base_name(program);
-    match program.strip_suffix(name)?.strip_suffix('/') {
-        None => Some(program),
-        Some(directory) => TRUSTED.contains(&directory).then_some(name),
-    }
+    let Some(directory) = program.len().checked_sub(name.len() + 1) else { return Some(program) };
+    program.get(..directory).is_some_and(|directory| TRUSTED.contains(&directory)).then_some(name)
 }
 
 /// Returns true for a program with a read-only form, or one that is known to change data.

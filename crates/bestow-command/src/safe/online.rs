@@ -6,7 +6,7 @@ use super::{answers, rows_about};
 use crate::{
     destroy::Words,
     place::Places,
-    programs::{Online, Operands, Program, Reads},
+    programs::{Online, Program, Reads},
     tier::Profile,
     word::Word,
 };
@@ -45,19 +45,12 @@ pub(crate) fn may_ask_network(known: &Program) -> bool {
 
 /// Returns true if the first operand of the program is a subcommand, according to the rows.
 pub(crate) fn has_subcommands(known: &Program) -> bool {
-    known.only_online || known.reads.iter().any(|row| !row.subcommands.is_empty())
-}
-
-/// Returns true if a row says that the program shows the content of the files that its operands name.
-pub(crate) fn reads_operands(known: &Program) -> bool {
-    let takes = |row: &Reads| row.subcommands.is_empty() && row.operands != Operands::None;
-    known.reads.iter().any(|row| row.shows_files && takes(row))
+    known.only_online || known.has_subcommands
 }
 
 /// Returns true if the program needs the network with these words, according to the rows.
-pub(crate) fn asks_network(known: &Program, rest: &[Word]) -> bool {
-    let words = Words::new(rest);
-    known.only_online || known.online.iter().any(|row| row.is_online(rest, &words) && row.speaks_of(rest, &words))
+pub(crate) fn asks_network(known: &Program, rest: &[Word], words: &Words<'_>) -> bool {
+    known.only_online || known.online.iter().any(|row| row.speaks_of(rest, words) && row.is_online(rest, words))
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs

@@ -31,18 +31,22 @@ enum Does {
     Names,
 }
 
-/// Rows of subcommands, separated by blanks, their use of files, and their options that take a value.
-const ROWS: &[(&str, Does, List<'static>)] = &[
-    ("mv", Does::Moves, list!("")),
-    ("rm", Does::Removes, list!("--pathspec-from-file")),
-    ("checkout restore", Does::Writes, list!("-b -B -s --source --conflict --pathspec-from-file")),
-    ("grep", Does::Searches, GREP),
-    ("archive", Does::Takes, list!("-o --output --format --prefix --remote --exec --mtime")),
-    ("checkout-index", Does::Takes, list!("--prefix --stage")),
-    ("diff show format-patch", Does::Shows(""), DIFF),
-    ("log reflog whatchanged stash", Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff"), DIFF),
-    ("cat-file blame annotate", Does::Names, list!("")),
-];
+/// Returns what a subcommand does with files, and its options that take a value.
+fn use_of(subcommand: &str) -> Option<(Does, List<'static>)> {
+    const PATCHES: Does = Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff");
+    Some(match subcommand {
+        "mv" => (Does::Moves, list!("")),
+        "rm" => (Does::Removes, list!("--pathspec-from-file")),
+        "checkout" | "restore" => (Does::Writes, list!("-b -B -s --source --conflict --pathspec-from-file")),
+        "grep" => (Does::Searches, GREP),
+        "archive" => (Does::Takes, list!("-o --output --format --prefix --remote --exec --mtime")),
+        "checkout-index" => (Does::Takes, list!("--prefix --stage")),
+        "diff" | "show" | "format-patch" => (Does::Shows(""), DIFF),
+        "log" | "reflog" | "whatchanged" | "stash" => (PATCHES, DIFF),
+        "cat-file" | "blame" | "annotate" => (Does::Names, list!("")),
+        _ => return None,
+    })
+}
 
 /// Options with a value of `git grep`.
 const GREP: List<'static> = list!("-A -B -C -O -e -f -m --max-count --max-depth --threads");
@@ -101,7 +105,7 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     named
 }
 
-/// Returns the row of the subcommand and the words after it.
+/// Returns the use of files by the subcommand, its options that take a value, and the words after it.
 fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
@@ -111,8 +115,8 @@ fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
             }
             option if option.starts_with('-') => {}
             name => {
-                let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
-                return row.map(|(_, does, values)| (*does, *values, rest.get(at + 1..).unwrap_or_default()));
+                let (does, values) = use_of(name)?;
+                return Some((does, values, rest.get(at + 1..).unwrap_or_default()));
             }
         }
     }
