@@ -36,6 +36,13 @@ impl<T> Few<T> {
         }
     }
 
+    pub(crate) fn for_each(self, mut work: impl FnMut(T)) {
+        match self {
+            Few::One(item) => work(item),
+            Few::Many(items) => items.into_iter().for_each(work),
+        }
+    }
+
     pub(crate) fn into_vec(self) -> Vec<T> {
         match self {
             Few::One(item) => vec![item],
@@ -82,10 +89,16 @@ impl<'f, T> IntoIterator for &'f Few<T> {
     }
 }
 
+impl<T> Extend<T> for Few<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        items.into_iter().for_each(|item| self.push(item));
+    }
+}
+
 impl<T> FromIterator<T> for Few<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut few = Few::default();
-        items.into_iter().for_each(|item| few.push(item));
+        few.extend(items);
         few
     }
 }

@@ -16,6 +16,7 @@ use std::cell::OnceCell;
 use crate::needs::operand::{each_word, path, word};
 use crate::{
     evaluator::{self, Evaluation, Traits},
+    few::Few,
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
@@ -38,7 +39,7 @@ impl Evaluation<'_, '_> {
         let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && matches!(self.proven(args, proof), Proof::Reads(_));
-        let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Vec::new() };
+        let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
         if has_path {
             self.name_programs(std::slice::from_ref(program));
@@ -55,7 +56,7 @@ impl Evaluation<'_, '_> {
         let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
         let mut goes_on = true;
         let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
-        operands.into_iter().for_each(&mut add);
+        operands.for_each(&mut add);
         has_path.then(|| word(program, Access::Read)).flatten().into_iter().for_each(&mut add);
         if !known.only_says {
             rest.iter().for_each(|arg| each_word(arg, Access::Read, &mut add));

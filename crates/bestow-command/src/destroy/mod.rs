@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use crate::{
     place::Place,
     programs::{self, Destroys, Program},
-    values::{base_name, behind_last},
+    values::{Escaped, base_name, behind_last},
     word::Word,
 };
 pub(crate) use words::Words;
@@ -53,7 +53,8 @@ pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
     programs.peek()?;
     let words = Words::new(rest);
     let mut rules = programs.filter(|program| words.may_begin(program.destroyers)).flat_map(|program| program.destroys);
-    rules.find(|rule| rule.fits(&words, place)).map(|rule| format!("`{}` {}", crate::values::Escaped(&name), rule.why))
+    let rule = rules.find(|rule| rule.fits(&words, place))?;
+    Some(["`", &Escaped(&name).text(), "` ", rule.why].concat())
 }
 
 /// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.

@@ -19,9 +19,13 @@ pub(crate) struct Words<'a> {
 impl<'a> Words<'a> {
     pub(crate) fn new(words: &'a [Word]) -> Self {
         let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
-        let mut words = Words { words, end_of_options, firsts: Firsts::default() };
-        let firsts = words.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes()));
-        words.firsts = firsts.fold(words.firsts, Firsts::or);
+        let mut words = Words { words, end_of_options, firsts: Firsts::NONE };
+        words.firsts = match words.words {
+            [] => Firsts::NONE,
+            // No subcommand begins behind the first word unless that is an option.
+            [first, ..] if !first.text().starts_with('-') => Firsts::of(first.text().as_bytes()),
+            _ => words.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or),
+        };
         words
     }
 

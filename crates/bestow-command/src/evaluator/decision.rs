@@ -17,7 +17,7 @@ use crate::{
     rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    values::{Access, Obeys, Spoken, base_name},
+    values::{Access, Escaped, Obeys, Spoken, base_name},
     verdict::Verdict,
     word::Word,
 };
@@ -246,9 +246,8 @@ impl Evaluation<'_, '_> {
     /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
     /// trusted.
     fn distrust_name(&self, args: &[Word], verdict: Verdict) -> Verdict {
-        let written =
-            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some());
-        if verdict.tier == Tier::Safe && !written {
+        let is_trusted = |program: &Word| program.is_written() && safe::trusted_name(program.text()).is_some();
+        if verdict.tier == Tier::Safe && !args.first().is_some_and(is_trusted) {
             return Verdict::dangerous(unknown_program(args));
         }
         verdict
@@ -272,7 +271,7 @@ fn unknown_program(args: &[Word]) -> String {
     match args.first() {
         Some(program) if program.is_written() => {
             let name: String = program.text().chars().take(40).collect();
-            format!("`{}` is not on any list", crate::values::Escaped(&name))
+            ["`", &Escaped(&name).text(), "` is not on any list"].concat()
         }
         _ => "the name of the program is not written out".into(),
     }

@@ -180,6 +180,9 @@ fn is_data(name: &str, rest: &[Word], before: Option<&Word>, behind_dashes: bool
 
 /// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
 fn command_text(word: &str) -> Option<&str> {
+    if !word.contains(char::is_whitespace) {
+        return None;
+    }
     let starts = std::iter::once(0)
         .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
     starts

@@ -50,7 +50,8 @@ pub(crate) fn has_subcommands(known: &Program) -> bool {
 
 /// Returns true if the program needs the network with these words, according to the rows.
 pub(crate) fn asks_network(known: &Program, rest: &[Word], words: &Words<'_>) -> bool {
-    known.only_online || known.online.iter().any(|row| row.speaks_of(rest, words) && row.is_online(rest, words))
+    let asks = |row: &Reads| row.speaks_of(rest, words) && row.is_online(rest, words);
+    known.only_online || rows_about(known.online, rest).any(asks)
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
@@ -60,7 +61,7 @@ pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> 
     let places = Places::default();
     let words = Words::new(rest);
     let proves = |row: &&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let mut proving = rows_about(known, rest).filter(proves).peekable();
+    let mut proving = rows_about(known.reads, rest).filter(proves).peekable();
     let is_proven = proving.peek().is_some();
     answers(name, known, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest, &words))
 }

@@ -353,7 +353,7 @@ pub(crate) fn assigned_name(word: &RawWord) -> Option<(SmolStr, bool, Few<Piece>
     }
     let subscript = matches!(rest, [Piece::Glob('['), ..])
         && rest.iter().any(|piece| matches!(piece, Piece::Bare(text) if text.contains("]=") || text.contains("]+=")));
-    (is_name(head) && subscript).then(|| (head.clone(), true, rest.to_vec().into()))
+    (subscript && is_name(head)).then(|| (head.clone(), true, rest.to_vec().into()))
 }
 
 impl Reader<'_> {

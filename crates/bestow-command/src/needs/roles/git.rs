@@ -1,15 +1,14 @@
 //! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
-use crate::needs::operand::path;
-use crate::needs::roles::words::Words;
 use crate::{
+    few::Few,
     needs::{
-        operand::{Operand, exact},
-        roles::words::{copied, is_short_for},
+        operand::{Operand, exact, path},
+        roles::words::{Words, copied, is_short_for},
     },
     options::{List, list},
     values::{Access, Below},
-    word::{Gaps, Known, Word},
+    word::{Gaps, Known, Signs, Word},
 };
 
 /// The use that a subcommand makes of the files of its repository.
@@ -125,7 +124,7 @@ fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
 
 /// Returns the file of `revision:path`, relative to the repository or to the working directory.
 fn in_revision(arg: &Word) -> Option<Operand> {
-    let text = exact(arg)?;
+    let text = exact(arg).filter(|_| arg.has(Signs::COLON))?;
     let (_, file) = text.split_once(':')?;
     // The text between two colons selects one of several versions.
     let file = file
@@ -162,7 +161,7 @@ pub(super) fn reads_unknown(rest: &[Word], is_unknown: impl Fn(&Word) -> bool) -
 
 /// The operands of a `git` command that compares or searches files outside of a repository.
 struct WithoutIndex<'a> {
-    files: Vec<&'a Word>,
+    files: Few<&'a Word>,
     /// True if the words say so. Otherwise the place of the files decides.
     certain: bool,
     searches: bool,
@@ -177,7 +176,7 @@ fn without_index(rest: &[Word]) -> Option<WithoutIndex<'_>> {
     if verb.text() == "grep" {
         let words = Words::read(behind, GREP);
         let skipped = usize::from(!words.has(list!("-e -f")));
-        let files = words.operands.into_iter().skip(skipped).collect();
+        let files = words.operands.iter().copied().skip(skipped).collect();
         return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
     }
     let files = Words::read(behind, list!("-G -I -O -S -U -l")).operands;
