@@ -14,19 +14,16 @@ const ROOM: usize = 4;
 
 impl<T> Few<T> {
     pub(crate) fn push(&mut self, item: T) {
-        if let Few::Many(items) = self
-            && !items.is_empty()
-        {
-            return items.push(item);
-        }
-        *self = match std::mem::take(self) {
-            Few::Many(_) => Few::One(item),
-            Few::One(first) => {
+        match self {
+            Few::Many(items) if items.is_empty() => *self = Few::One(item),
+            Few::Many(items) => items.push(item),
+            Few::One(_) => {
                 let mut items = Vec::with_capacity(ROOM);
-                items.extend([first, item]);
-                Few::Many(items)
+                std::mem::take(self).for_each(|first| items.push(first));
+                items.push(item);
+                *self = Few::Many(items);
             }
-        };
+        }
     }
 
     pub(crate) fn as_slice(&self) -> &[T] {

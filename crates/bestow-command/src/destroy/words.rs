@@ -133,7 +133,7 @@ impl<'a> Words<'a> {
 /// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least
 /// `shortest` characters.
 fn is_flag(option: &str, flag: &str, shortest: usize) -> bool {
-    let name = option.split('=').next().unwrap_or(option);
+    let name = parts(option, b'=').next().unwrap_or(option);
     match flag.strip_prefix("--") {
         Some(_) => name.starts_with("--") && (name == flag || (name.len() >= shortest && flag.starts_with(name))),
         None if flag.len() == 2 => {

@@ -168,7 +168,7 @@ impl Evaluation<'_, '_> {
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(name, args).or_stricter(self.search_given(name, args, input));
+        let searched = self.search_embedded(name, args, traits).or_stricter(self.search_given(name, args, input));
         proven.or_stricter(searched)
     }
 

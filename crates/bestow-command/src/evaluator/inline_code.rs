@@ -357,10 +357,9 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
         && !texts.iter().any(|text| text.contains(['{', '`', '@', '$']))
 }
 
-/// Returns true if `word` is code of an interpreter that only prints.
+/// Returns true if `word` is code that only prints. The caller knows that `name` runs code.
 pub(super) fn is_printing(name: &str, before: Option<&Word>, word: &Word) -> bool {
-    let given = || before.is_some_and(|option| gives_code(name, option.text()));
-    if !is_interpreter(name) || takes_code_as_words(name) || !given() {
+    if !before.is_some_and(|option| gives_code(name, option.text())) {
         return false;
     }
     let (texts, around) = texts_and_rest(word.text());

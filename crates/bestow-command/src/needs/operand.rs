@@ -100,9 +100,11 @@ pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)
         return add(whole);
     }
     let text = whole.text.as_str();
-    let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
+    let assigned = if arg.has(Signs::EQUALS) { text.split_once('=') } else { None };
+    let value = assigned.map(|(_, value)| value).filter(|value| !value.is_empty());
     let joined = (is_option && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at = [value.unwrap_or(text), text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
+    let behind_at = |text: &'_ str| if arg.has(Signs::AT) { text.rfind('@').map(|at| at + 1) } else { None };
+    let behind_at = [value.unwrap_or(text), text].map(|text| behind_at(text).and_then(|at| text.get(at..)));
     let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
     let itself = (!is_option).then_some(text);
     let texts = itself.into_iter().chain(parts.filter(|text| !text.is_empty()));

@@ -342,7 +342,8 @@ fn assignment(mut word: RawWord, may_be_one: bool) -> Result<Assignment, RawWord
 /// a part of the variable.
 pub(crate) fn assigned_name(word: &RawWord) -> Option<(SmolStr, bool, Few<Piece>)> {
     let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
-    if let Some((name, value)) = head.split_once('=') {
+    let sign = head.bytes().position(|byte| byte == b'=');
+    if let Some((name, value)) = sign.and_then(|at| Some((head.get(..at)?, head.get(at + 1..)?))) {
         let plain = name.strip_suffix('+').unwrap_or(name);
         let list = value.is_empty() && matches!(rest, [Piece::Element, ..]);
         if !is_name(plain) {

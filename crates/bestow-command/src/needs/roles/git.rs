@@ -7,6 +7,7 @@ use crate::{
         roles::words::{Words, copied, is_short_for},
     },
     options::{List, list},
+    parts::parts,
     values::{Access, Below},
     word::{Gaps, Known, Signs, Word},
 };
@@ -92,8 +93,12 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             named.extend(operands.is_empty().then(|| here(Below::Everything)));
         }
         Does::Shows(with) => {
-            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(List::of(option)));
-            let is_silent = NO_PATCH.split(' ').any(|option| words.has(List::of(option))) || words.has(list!("-s -q"));
+            let has_one = |options: &'static str| {
+                let mut options = parts(options, b' ').filter(|option| !option.is_empty());
+                !words.options.is_empty() && options.any(|option| words.has(List::of(option)))
+            };
+            let asked = has_one(with);
+            let is_silent = has_one(NO_PATCH) || words.has(list!("-s -q"));
             if asked || with.is_empty() && !is_silent {
                 named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
                 named.extend(told.is_empty().then(|| here(Below::Versions)));
