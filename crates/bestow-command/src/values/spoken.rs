@@ -122,13 +122,13 @@ impl Said {
 
 impl Spoken {
     /// Creates a command with these words. The first one is the program.
-    pub fn of(words: impl Into<Arc<[Said]>>) -> Spoken {
-        Spoken { words: words.into(), anywhere: false }
+    pub fn of(words: Arc<[Said]>) -> Spoken {
+        Spoken { words, anywhere: false }
     }
 
     /// Creates a completely unknown command.
     pub fn anything() -> Spoken {
-        Spoken::of([Said::anything()])
+        Spoken::of([Said::anything()].into())
     }
 
     /// Returns the names of the programs that may run. Returns none if any program may run.
