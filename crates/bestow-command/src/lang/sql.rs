@@ -39,7 +39,8 @@ pub(crate) fn is_destroying_statement(text: &str) -> Option<&'static str> {
 pub(crate) fn may_start(text: &str) -> bool {
     const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
     // Most texts begin otherwise.
-    text.starts_with(['d', 't', 'a', 'w', 'b', 'D', 'T', 'A', 'W', 'B', '/', '-', '(', ';'])
+    let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    matches!(first, Some(b'd' | b't' | b'a' | b'w' | b'b' | b'/' | b'-' | b'(' | b';'))
         && VERBS.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }
 
