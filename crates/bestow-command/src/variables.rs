@@ -308,12 +308,8 @@ pub(crate) fn names_an_address(name: &str) -> bool {
         "SERVICE", "SITE", "STAGING", "TARGET", "URI", "URL", "WEB",
     ];
     let is_in = |list: &[&str], word: &str| list.iter().any(|one| one.eq_ignore_ascii_case(word));
-    let last = behind_last(name, b'_');
-    if !is_in(SAYS, last) {
-        return false;
-    }
-    let mut words = parts(name, b'_');
-    let kept = words.clone().any(|word| is_in(KEPT, word));
-    let open = !is_in(&["URL", "URI"], last) || words.all(|word| is_in(OF, word));
-    !kept && open
+    let (last, mut words) = (behind_last(name, b'_'), parts(name, b'_'));
+    is_in(SAYS, last)
+        && !words.clone().any(|word| is_in(KEPT, word))
+        && (!is_in(&["URL", "URI"], last) || words.all(|word| is_in(OF, word)))
 }
