@@ -80,7 +80,6 @@ impl Emitter<'_> {
         self.reads.push(row.row);
         let row = row.row;
         let globals = row.globals.as_ref().or_else(|| record.and_then(|record| record.globals.as_ref()));
-        let shows_files = row.shows_files.unwrap_or_else(|| record.is_some_and(|record| record.shows_files));
         let operands = match (&row.operands_with, row.operands) {
             (Some(flags), _) => format!("Operands::With({})", self.words(Some(flags))),
             (None, Some(Operands::Any(true))) => "Operands::Any".into(),
@@ -90,7 +89,7 @@ impl Emitter<'_> {
         let code = format!(
             "static READS_{name}: Reads = Reads {{ subcommands: {}, globals: {}, flags: {}, operands: {operands}, \
              tests: &[{}], otherwise: {}, code: {}, words: {}, inert: {}, stop_at_operand: {}, reach: Reach::{}, \
-             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, predicate: {:?}, matches: {}, \
+             online: {}, only_at_start: {}, lenient: {}, predicate: {:?}, matches: {}, \
              not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
@@ -217,8 +216,8 @@ impl Emitter<'_> {
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
-            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], destroys: &[{}], \
-             only_online: {}, rollback: {}, obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, \
+            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], reads_operands: {}, \
+             has_subcommands: {}, destroys: &[{}], destroyers: {}, only_online: {}, rollback: {}, obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, \
              files: {}, secrets: {}, environment: {}, help: {}, help_groups: {}, says: {}, short_help: {}, \
              loads_first: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, \
              opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], \
@@ -227,7 +226,10 @@ impl Emitter<'_> {
             program.place,
             reads.join(", "),
             online.join(", "),
+            program.reads.iter().any(shows_operands),
+            program.reads.iter().any(|row| !row.row.subcommands.is_empty()),
             destroys.collect::<Vec<_>>().join(", "),
+            destroyers(&program.destroys),
             facts.iter().any(|record| record.only_online),
             optional(last(facts, |record| record.rollback.as_ref()).map(|text| format!("{text:?}"))),
             optional(last(facts, |record| record.obeys.as_ref()).map(obeys)),
@@ -346,6 +348,26 @@ impl Emitter<'_> {
         let starts: Vec<_> = starts.into_iter().map(|(name, at)| (name.trim_end_matches('*'), at)).collect();
         let _ = writeln!(self.code, "pub(crate) static STARTS: [(&str, u16); {}] = {starts:?};", starts.len());
     }
+}
+
+/// Returns true if the form shows the content of the files that its operands name.
+fn shows_files(row: &Row<'_, Reads>) -> bool {
+    row.row.shows_files.unwrap_or_else(|| row.record.is_some_and(|record| record.shows_files))
+}
+
+/// Returns true if the form has no subcommand and shows the content of operands.
+fn shows_operands(row: &Row<'_, Reads>) -> bool {
+    let has_none = row.row.operands_with.is_none() && matches!(row.row.operands, None | Some(Operands::Any(false)));
+    shows_files(row) && row.row.subcommands.is_empty() && !has_none
+}
+
+/// Returns the code of the set of first words of the subcommands that destroy.
+fn destroyers(rows: &[Row<'_, Destroys>]) -> String {
+    if rows.iter().any(|row| row.row.subcommands.is_empty()) {
+        return "Firsts::ALL".into();
+    }
+    let all: Vec<String> = rows.iter().flat_map(|row| row.row.subcommands.clone()).collect();
+    if all.is_empty() { "Firsts::NONE".into() } else { format!("{}.firsts()", alternatives(&all)) }
 }
 
 /// Returns the reach of a row, or that of its record.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
+    parts::parts,
     place::Place,
     values::{Columns, columns_of_text, is_device_name},
     word::{Gaps, is_unknown, may_be_empty},
@@ -132,18 +133,18 @@ fn windows_drive(path: &str) -> Option<bool> {
 /// Splits a path into components and resolves `.` and `..`. A glob at the end that matches nearly everything is
 /// dropped.
 fn components(path: &str) -> Vec<&str> {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
+    let mut named: Vec<&str> = Vec::new();
+    for part in parts(path, b'/') {
         match part {
             "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
+            ".." => drop(named.pop()),
+            part => named.push(part),
         }
     }
-    while parts.last().is_some_and(|part| matches_everything(part)) {
-        parts.pop();
+    while named.last().is_some_and(|part| matches_everything(part)) {
+        named.pop();
     }
-    parts
+    named
 }
 
 /// Returns true for a component that matches nearly every name: `*`, `.*`, `??*`, or an expansion that may be empty.

@@ -14,25 +14,29 @@ const ROOM: usize = 4;
 
 impl<T> Few<T> {
     pub(crate) fn push(&mut self, item: T) {
-        if let Few::Many(items) = self
-            && !items.is_empty()
-        {
-            return items.push(item);
-        }
-        *self = match std::mem::take(self) {
-            Few::Many(_) => Few::One(item),
-            Few::One(first) => {
+        match self {
+            Few::Many(items) if items.is_empty() => *self = Few::One(item),
+            Few::Many(items) => items.push(item),
+            Few::One(_) => {
                 let mut items = Vec::with_capacity(ROOM);
-                items.extend([first, item]);
-                Few::Many(items)
+                std::mem::take(self).for_each(|first| items.push(first));
+                items.push(item);
+                *self = Few::Many(items);
             }
-        };
+        }
     }
 
     pub(crate) fn as_slice(&self) -> &[T] {
         match self {
             Few::One(item) => std::slice::from_ref(item),
             Few::Many(items) => items,
+        }
+    }
+
+    pub(crate) fn for_each(self, mut work: impl FnMut(T)) {
+        match self {
+            Few::One(item) => work(item),
+            Few::Many(items) => items.into_iter().for_each(work),
         }
     }
 
@@ -82,10 +86,16 @@ impl<'f, T> IntoIterator for &'f Few<T> {
     }
 }
 
+impl<T> Extend<T> for Few<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        items.into_iter().for_each(|item| self.push(item));
+    }
+}
+
 impl<T> FromIterator<T> for Few<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut few = Few::default();
-        items.into_iter().for_each(|item| few.push(item));
+        few.extend(items);
         few
     }
 }

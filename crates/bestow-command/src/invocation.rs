@@ -3,7 +3,7 @@
 use foldhash::HashSet;
 use smol_str::SmolStr;
 
-use std::ptr;
+use std::{ptr, sync::Arc};
 
 use crate::{
     place::Places,
@@ -183,10 +183,13 @@ pub(crate) fn is_certain(word: &Said) -> bool {
 }
 
 /// Returns what is known about these words.
-pub(crate) fn said_of(args: &[Word]) -> Vec<Said> {
+pub(crate) fn said_of(args: &[Word]) -> Arc<[Said]> {
+    if args.iter().all(is_plain) {
+        return args.iter().map(|arg| Said::Is(arg.shared_text())).collect();
+    }
     let mut words = Vec::with_capacity(args.len());
     args.iter().for_each(|arg| tell(arg, &mut words));
-    words
+    words.into()
 }
 
 /// Returns true if a word is exactly its text.

@@ -136,7 +136,8 @@ impl NamedUses {
             true => (&mut self.words, &mut self.too_many_words),
             false => (&mut self.certain, &mut self.too_many),
         };
-        if *too_many || all.contains(&new) {
+        let length = length_of(&new);
+        if *too_many || all.iter().any(|one| length_of(one) == length && *one == new) {
             return;
         }
         if all.len() < MAX_NAMED {
@@ -144,5 +145,13 @@ impl NamedUses {
         } else {
             *too_many = true;
         }
+    }
+}
+
+/// Returns the length of the text of a use. Most different uses differ in it.
+fn length_of(named: &Named) -> usize {
+    match named {
+        Named::Path { text, .. } | Named::Program { text, .. } => text.len(),
+        Named::Network { host, .. } => host.as_ref().map_or(0, SmolStr::len),
     }
 }

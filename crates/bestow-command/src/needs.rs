@@ -13,9 +13,10 @@ pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 use std::cell::OnceCell;
 
-use crate::needs::operand::{add_words, path, word};
+use crate::needs::operand::{each_word, path, word};
 use crate::{
     evaluator::{self, Evaluation, Traits},
+    few::Few,
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
@@ -38,20 +39,13 @@ impl Evaluation<'_, '_> {
         let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && matches!(self.proven(args, proof), Proof::Reads(_));
-        let mut operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Vec::new() };
-        operands.reserve(1 + rest.len());
-        if program.has(Signs::SLASH) {
-            operands.extend(word(program, Access::Read));
+        let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
+        let has_path = program.has(Signs::SLASH);
+        if has_path {
             self.name_programs(std::slice::from_ref(program));
         }
         if traits.has(Traits::SHELL) || traits.has(Traits::RUNS_CODE) || matches!(name, "." | "source") {
             self.name_programs(rest);
-        }
-        if !known.only_says {
-            rest.iter().for_each(|arg| add_words(arg, Access::Read, &mut operands));
-        }
-        if asks && !is_known && !reads_only {
-            rest.iter().for_each(|arg| add_words(arg, Access::Write, &mut operands));
         }
         if !guessing && self.reads_what_is_unknown(name, known, rest) {
             self.shell.uses.reads_unknown();
@@ -60,20 +54,34 @@ impl Evaluation<'_, '_> {
             return self.shell.uses.lose();
         }
         let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
-        for operand in operands {
-            if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
-                return;
-            }
-            let certain = operand.certain && !guessing;
-            for elsewhere in &moved {
-                if self.shell.uses.has_enough_words() {
-                    break;
-                }
-                let there = directories::below(elsewhere, &operand);
-                there.into_iter().for_each(|operand| self.name_path(Operand { certain: false, ..operand }));
-            }
-            self.name_path(Operand { certain, ..operand });
+        let mut goes_on = true;
+        let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
+        operands.for_each(&mut add);
+        has_path.then(|| word(program, Access::Read)).flatten().into_iter().for_each(&mut add);
+        if !known.only_says {
+            rest.iter().for_each(|arg| each_word(arg, Access::Read, &mut add));
         }
+        if asks && !is_known && !reads_only {
+            rest.iter().for_each(|arg| each_word(arg, Access::Write, &mut add));
+        }
+    }
+
+    /// Records an operand, also in each of the directories to which options have moved the program. Returns false if no
+    /// further operand is recorded.
+    fn name_there(&mut self, operand: Operand, moved: &[SmolStr], guessing: bool) -> bool {
+        if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
+            return false;
+        }
+        let certain = operand.certain && !guessing;
+        for elsewhere in moved {
+            if self.shell.uses.has_enough_words() {
+                break;
+            }
+            let there = directories::below(elsewhere, &operand);
+            there.into_iter().for_each(|operand| self.name_path(Operand { certain: false, ..operand }));
+        }
+        self.name_path(Operand { certain, ..operand });
+        true
     }
 
     /// Records the words that may be program files which are run.
@@ -93,7 +101,7 @@ impl Evaluation<'_, '_> {
     /// Returns the path in each of the directories in which the line may run.
     fn in_places(&mut self, text: &SmolStr) -> Vec<SmolStr> {
         if text.is_rooted() {
-            return vec![written(text)];
+            return vec![written(text.clone())];
         }
         if !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return Vec::new();
@@ -105,7 +113,7 @@ impl Evaluation<'_, '_> {
             Place::Somewhere => None,
         };
         let places = self.shell.scope.places.iter().filter_map(at);
-        places.chain(self.shell.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
+        places.chain(self.shell.scope.left_behind().map(|base| below(&base))).map(written).collect()
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
@@ -116,7 +124,7 @@ impl Evaluation<'_, '_> {
             return true;
         }
         let by_role = roles::reads_operands(known);
-        let reads = by_role || safe::reads_operands(known) && !roles::opens_nothing(known);
+        let reads = by_role || known.reads_operands && !roles::opens_nothing(known);
         // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
         let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
@@ -167,19 +175,22 @@ impl Evaluation<'_, '_> {
             self.shell.uses.reads_unknown();
         }
         let Interpreter { scope, uses, .. } = &mut *self.shell;
+        if !is_relative || scope.is_at_start() {
+            return uses.push(Named::Path { access, text: written(text), pattern, below, certain });
+        }
+        let joined = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
         for place in scope.places.iter() {
             let text = match place {
-                _ if !is_relative => text.clone(),
                 Place::Start => text.clone(),
                 Place::At(base) => format_smolstr!("{base}/{text}"),
                 Place::Somewhere => continue,
             };
-            uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain });
+            uses.push(Named::Path { access, text: written(text), pattern: pattern.clone(), below, certain });
         }
         // An earlier `cd` may have failed. Then the shell is still in the earlier directory.
-        for base in scope.left_behind().filter(|_| is_relative) {
-            let text = if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
-            uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain: false });
+        for base in scope.left_behind() {
+            let text = written(joined(&base));
+            uses.push(Named::Path { access, text, pattern: pattern.clone(), below, certain: false });
         }
     }
 }
@@ -199,16 +210,19 @@ fn is_of_another(text: &str) -> bool {
 }
 
 /// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
-fn written(text: &SmolStr) -> SmolStr {
+fn written(text: SmolStr) -> SmolStr {
     match text.after_home() {
         Some(rest) => format_smolstr!("~{rest}"),
         None if text.starts_with('~') => format_smolstr!("./{text}"),
-        None => text.clone(),
+        None => text,
     }
 }
 
 /// Returns true for devices that every program may use, and for names of file descriptors.
 fn is_no_file(text: &str) -> bool {
+    if text.len() > 1 && !text.starts_with('/') {
+        return false;
+    }
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let device = |name: &str| {
         matches!(name, "stdin" | "zero" | "full" | "random" | "urandom" | "ptmx")

@@ -34,12 +34,17 @@ fn into(name: &str, options: &str, rest: &[Word]) -> Option<SmolStr> {
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         let text = word.text();
+        if !text.starts_with('-') {
+            // For git, the remaining words belong to the subcommand.
+            if name == "git" {
+                break;
+            }
+            continue;
+        }
         let named = match text.split_once('=') {
             Some((option, value)) if leads(option) && option.starts_with("--") => Some(value),
             _ if leads(text) => Some(words.next()?.text()),
             _ if name == "git" && text.len() > 2 && text.starts_with("-C") => text.get(2..),
-            // The remaining words belong to the subcommand.
-            _ if name == "git" && !text.starts_with('-') => break,
             _ if name == "git" && text == "-c" => {
                 words.next();
                 None

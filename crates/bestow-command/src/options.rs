@@ -10,9 +10,12 @@ mod list;
 
 pub(crate) use list::{Letters, List, index, letters, list, slots};
 
+use std::borrow::Cow;
+
 use super::{
+    few::Few,
     parts::parts,
-    word::{Gaps, Word},
+    word::{Gaps, Signs, Word},
 };
 use smol_str::{SmolStr, SmolStrBuilder};
 
@@ -41,12 +44,12 @@ impl<'l> Takes<'l> {
 /// A parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct Options<'a> {
-    pub(super) operands: Vec<&'a Word>,
-    pub(super) given: Vec<(SmolStr, Option<SmolStr>)>,
+    pub(super) operands: Few<&'a Word>,
+    pub(super) given: Few<(SmolStr, Option<SmolStr>)>,
     /// The index of the first operand among the words.
     pub(super) first_operand: Option<usize>,
     /// The words that hold option values, for checks of data that a program sends.
-    pub(super) values: Vec<&'a Word>,
+    pub(super) values: Few<&'a Word>,
 }
 
 /// The settings of the parser.
@@ -62,19 +65,23 @@ pub(super) struct Reading<'l> {
 /// The reason why a command line does not fit a list.
 #[derive(Debug)]
 pub(super) enum Misfit {
-    Unknown(String),
-    Value(String),
-    MissingValue(String),
+    /// An option that is not on the list.
+    Unknown(SmolStr),
+    Value(SmolStr),
+    MissingValue(SmolStr),
     MayBeOption,
+    /// Another reason.
+    Refused(Cow<'static, str>),
 }
 
 impl Misfit {
     pub(super) fn describe(&self) -> String {
         match self {
-            Misfit::Unknown(option) => format!("option {option} is not on the list"),
-            Misfit::Value(option) => format!("the value of {option} is not on the list"),
-            Misfit::MissingValue(option) => format!("option {option} lacks its value"),
+            Misfit::Unknown(option) => ["option `", &shown(option), "` is not on the list"].concat(),
+            Misfit::Value(option) => ["the value of ", option, " is not on the list"].concat(),
+            Misfit::MissingValue(option) => ["option ", option, " lacks its value"].concat(),
             Misfit::MayBeOption => "an expansion may turn into an option".into(),
+            Misfit::Refused(why) => why.clone().into_owned(),
         }
     }
 }
@@ -123,10 +130,8 @@ impl<'a> Options<'a> {
         reading: Reading<'_>,
         next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
-        let (name, attached) = match word.text().split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (word.text(), None),
-        };
+        let assigned = if word.has(Signs::EQUALS) { word.text().split_once('=') } else { None };
+        let (name, attached) = assigned.map_or((word.text(), None), |(name, value)| (name, Some(value)));
         // `-d:` is the option `-d` with a value, and not an entry of the list.
         if name.len() > 2
             && !name.ends_with(':')
@@ -135,7 +140,7 @@ impl<'a> Options<'a> {
             return self.take(word, name, takes, attached, reading, next);
         }
         if name.starts_with("--") {
-            return Err(Misfit::Unknown(shown(name)));
+            return Err(Misfit::Unknown(name.into()));
         }
         let letters = word.text().get(1..).unwrap_or_default();
         // `-20`, and the old form `-20f` of `tail`.
@@ -146,7 +151,7 @@ impl<'a> Options<'a> {
             return self.cluster(word, behind, reading, next);
         }
         if letters.len() > 1 && reading.flags.find("=").is_some() {
-            return Err(Misfit::Unknown(shown(name)));
+            return Err(Misfit::Unknown(name.into()));
         }
         self.cluster(word, letters, reading, next)
     }
@@ -162,7 +167,7 @@ impl<'a> Options<'a> {
         for (at, letter) in letters.char_indices() {
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match reading.flags.find_letter(letter) {
-                None => return Err(Misfit::Unknown(shown(&short(letter)))),
+                None => return Err(Misfit::Unknown(short(letter))),
                 Some(Takes::Nothing) => self.given.push((short(letter), None)),
                 Some(takes) => {
                     let name = short(letter);
@@ -291,9 +296,9 @@ pub(super) fn short(letter: char) -> SmolStr {
     option.finish()
 }
 
+/// Returns the beginning of an option, without control characters.
 fn shown(name: &str) -> String {
-    let short: String = name.chars().take(24).filter(|c| !c.is_control()).collect();
-    format!("`{short}`")
+    name.chars().take(24).filter(|c| !c.is_control()).collect()
 }
 
 /// Returns true for a text that looks like an option and not like a number. A program with an optional value takes such

@@ -40,6 +40,11 @@ impl Places {
         std::iter::once(&self.first).chain(&self.others)
     }
 
+    /// Returns true for the directory in which the host starts commands, and no other one.
+    pub(crate) fn is_start(&self) -> bool {
+        self.first == Place::Start && self.others.is_empty()
+    }
+
     fn contains(&self, place: &Place) -> bool {
         self.first == *place || self.others.contains(place)
     }

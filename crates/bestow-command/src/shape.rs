@@ -1,10 +1,7 @@
 //! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
 //! A shape may also cover lines in which all other parts only read.
 
-use std::{
-    fmt::{self, Write as _},
-    str::FromStr,
-};
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -149,16 +146,17 @@ impl Shape {
         if !simple.assignments.is_empty() {
             return None;
         }
-        let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
-        let (program, rest) = words.split_first()?;
-        let name = trusted_name(program)?;
-        if evaluator::runs_text(name, rest) || !program.is_ascii() {
+        let (program, rest) = simple.words.split_first()?;
+        let program = written(program)?;
+        let name = trusted_name(&program)?;
+        let rest: Vec<String> = rest.iter().map(written).collect::<Option<_>>()?;
+        if evaluator::runs_text(name, &rest) || !program.is_ascii() {
             return None;
         }
-        let shape = Shape { program: program.clone(), words: roles(name, rest), beside: false, directory: None };
+        let words = roles(name, rest);
+        let shape = Shape { program, words, beside: false, directory: None };
         // A shape that cannot be displayed in full is not offered.
-        let mut room = Room(MAX_SHOWN_BYTES);
-        write!(room, "{shape}").is_ok().then_some(shape)
+        shape.show(&mut Room(MAX_SHOWN_BYTES)).is_ok().then_some(shape)
     }
 }
 
@@ -191,28 +189,27 @@ pub(super) fn written(word: &RawWord) -> Option<String> {
         .collect()
 }
 
-fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
-    let fixed = |word: &String| ShapeWord::Fixed(word.clone());
+fn roles(name: &str, rest: Vec<String>) -> Vec<ShapeWord> {
     let row = ROLES.iter().find(|row| {
         let mut command = row.command.iter();
         command.next() == Some(&name)
             && command.len() <= rest.len()
-            && command.zip(rest).all(|(wanted, word)| wanted == word)
+            && command.zip(&rest).all(|(wanted, word)| wanted == word)
     });
-    let Some(row) = row else { return rest.iter().map(fixed).collect() };
+    let Some(row) = row else { return rest.into_iter().map(ShapeWord::Fixed).collect() };
     let (mut prose, mut value) = (false, false);
     let subcommand = row.command.len() - 1;
-    rest.iter()
+    rest.into_iter()
         .enumerate()
         .map(|(index, word)| {
             let text = std::mem::replace(&mut prose, row.prose.contains(&word.as_str()));
             let alone = |flags: &[&str]| word == "--" || flags.contains(&word.as_str());
             let value = std::mem::replace(&mut value, word.starts_with('-') && !row.paths.is_some_and(alone));
             match word {
-                _ if index < subcommand => fixed(word),
+                word if index < subcommand => ShapeWord::Fixed(word),
                 _ if text => ShapeWord::Text,
-                word if row.paths.is_some() && !value && is_inside(word) => ShapeWord::PathInside,
-                word => fixed(word),
+                word if row.paths.is_some() && !value && is_inside(&word) => ShapeWord::PathInside,
+                word => ShapeWord::Fixed(word),
             }
         })
         .collect()
@@ -227,25 +224,36 @@ fn is_inside(word: &str) -> bool {
     !starts_elsewhere && !means_more && !is_sensitive(word) && !is_guarded(word)
 }
 
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fixed(f, &self.program)?;
+impl Shape {
+    /// Writes the displayed text.
+    fn show(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        fixed(out, &self.program)?;
         for word in &self.words {
-            f.write_str(" ")?;
+            out.write_str(" ")?;
             match word {
-                ShapeWord::Fixed(text) => fixed(f, text)?,
-                ShapeWord::PathInside => f.write_str(PATH_INSIDE)?,
-                ShapeWord::Text => f.write_str(TEXT)?,
+                ShapeWord::Fixed(text) => fixed(out, text)?,
+                ShapeWord::PathInside => out.write_str(PATH_INSIDE)?,
+                ShapeWord::Text => out.write_str(TEXT)?,
             }
         }
-        if self.beside { f.write_str(BESIDE) } else { Ok(()) }
+        if self.beside { out.write_str(BESIDE) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f)
     }
 }
 
 /// Writes a fixed word. It is quoted if it may be mistaken for another word, several words, or shell syntax.
-fn fixed(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    let is_plain = |c: char| c.is_ascii_graphic() && !"'\"\\<>$`;&|()*?[]{}~#!".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) { f.write_str(text) } else { write!(f, "{text:?}") }
+fn fixed(out: &mut impl fmt::Write, text: &str) -> fmt::Result {
+    let is_sign = |byte: u8| {
+        matches!(byte, b'\'' | b'"' | b'\\' | b'<' | b'>' | b'$' | b'`' | b';' | b'&' | b'|' | b'(' | b')' | b'*')
+            || matches!(byte, b'?' | b'[' | b']' | b'{' | b'}' | b'~' | b'#' | b'!')
+    };
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !is_sign(byte);
+    if !text.is_empty() && text.bytes().all(is_plain) { out.write_str(text) } else { write!(out, "{text:?}") }
 }
 
 /// The error for a text that does not display a [`Shape`].

@@ -1,6 +1,6 @@
 //! The effects of setting a variable on the programs that read it.
 
-use crate::{verdict::Verdict, word::Word};
+use crate::{parts::parts, values::behind_last, verdict::Verdict, word::Word};
 
 /// Variables that only affect the format of output or the amount of logging.
 const HARMLESS: &[&str] = &[
@@ -219,7 +219,9 @@ pub(crate) fn names_a_secret(name: &str) -> bool {
     ];
     /// Words of names. Other words contain them.
     const WORDS: &[&str] = &["HOOK", "OTP", "PAT", "PEM", "PIN", "PSK", "PW", "SK", "TOTP"];
-    PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| WORDS.contains(&word))
+    // Most variables of a script have names in lower case.
+    name.bytes().any(|byte| byte.is_ascii_uppercase())
+        && (PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| WORDS.contains(&word)))
 }
 
 /// Returns true if the name of an environment variable says that the value is an absolute path, an address, a number or
@@ -305,10 +307,9 @@ pub(crate) fn names_an_address(name: &str) -> bool {
         "APP", "API", "BACKEND", "BASE", "DEPLOY", "FRONTEND", "HEALTH", "HOST", "PREVIEW", "PUBLIC", "ROOT", "SERVER",
         "SERVICE", "SITE", "STAGING", "TARGET", "URI", "URL", "WEB",
     ];
-    let upper = name.to_ascii_uppercase();
-    let words: Vec<&str> = upper.split('_').collect();
-    let kept = words.iter().any(|word| KEPT.contains(word));
-    let addresses = words.last().is_some_and(|last| matches!(*last, "URL" | "URI"));
-    let open = !addresses || words.iter().all(|word| OF.contains(word));
-    !kept && open && words.last().is_some_and(|last| SAYS.contains(last))
+    let is_in = |list: &[&str], word: &str| list.iter().any(|one| one.eq_ignore_ascii_case(word));
+    let (last, mut words) = (behind_last(name, b'_'), parts(name, b'_'));
+    is_in(SAYS, last)
+        && !words.clone().any(|word| is_in(KEPT, word))
+        && (!is_in(&["URL", "URI"], last) || words.all(|word| is_in(OF, word)))
 }

@@ -177,13 +177,19 @@ pub(crate) trait Gaps {
     }
 
     /// Returns the text with its unknown parts taken for data, which no shell reads as an expansion.
-    fn as_data(&self) -> String {
-        self.gapped().replace(is_unknown, REPLACEMENT)
+    fn as_data(&self) -> Cow<'_, str> {
+        if !self.has_unknown() {
+            return self.gapped().into();
+        }
+        self.gapped().replace(is_unknown, REPLACEMENT).into()
     }
 
     /// Returns the text in the syntax of the shell, with its gaps written as expansions again.
-    fn as_source(&self) -> String {
-        self.gapped().replace(HOME_SIGN, "$HOME").replace(is_unknown, "${UNKNOWN}")
+    fn as_source(&self) -> Cow<'_, str> {
+        if !self.has_gap() {
+            return self.gapped().into();
+        }
+        self.gapped().replace(HOME_SIGN, "$HOME").replace(is_unknown, "${UNKNOWN}").into()
     }
 }
 

@@ -79,7 +79,7 @@ fn names(action: &ResolvedAction, host: &str) -> bool {
     let Target::Command { parts, .. } = action.target() else { return false };
     let Some(parts) = parts else { return true };
     let commands = parts.iter().flat_map(|part: &SpokenPart| part.runs.iter().chain(&part.starts));
-    commands.flat_map(|command| &command.words).filter_map(Said::known).any(|word| mentions_host(word, host))
+    commands.flat_map(|command| command.words.iter()).filter_map(Said::known).any(|word| mentions_host(word, host))
 }
 
 fn mentions_host(word: &str, host: &str) -> bool {

@@ -600,7 +600,7 @@ fn a_no_to_a_program_counts_under_every_path() {
             let words = words.split(' ').map(|word| Said::Is(word.into())).collect();
             assert_eq!(pattern.may_cover(&Spoken::of(words)), expected, "{pattern}");
         }
-        let who_knows = Spoken::of(vec![Said::anything(), Said::Is("push".into())]);
+        let who_knows = Spoken::of([Said::anything(), Said::Is("push".into())].into());
         assert!(pattern.may_cover(&who_knows), "who knows");
     }
 }

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 use crate::{
     place::Place,
-    programs::{self, Destroys},
-    values::{base_name, behind_last},
+    programs::{self, Destroys, Program},
+    values::{Escaped, base_name, behind_last},
     word::Word,
 };
 pub(crate) use words::Words;
@@ -29,14 +29,15 @@ impl Destroys {
     }
 }
 
-fn rules_for(name: &str) -> impl Iterator<Item = &'static Destroys> {
-    let exact = programs::find(name).into_iter().chain(programs::find_by_start(name));
-    exact.flat_map(|program| program.destroys.iter().copied())
+/// Returns the programs of this name that some rule names.
+fn ruled(name: &str) -> impl Iterator<Item = &'static Program> {
+    let all = programs::find(name).into_iter().chain(programs::find_by_start(name));
+    all.filter(|program| !program.destroys.is_empty())
 }
 
 /// Returns true if some rule names the program.
 pub(crate) fn knows(name: &str) -> bool {
-    rules_for(name).next().is_some()
+    ruled(name).next().is_some()
 }
 
 /// Returns true if some rule is about the program with this name, in any spelling.
@@ -48,14 +49,19 @@ pub(crate) fn names_program(name: &str) -> bool {
 pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;
     let name = program_name(program.text());
-    let mut rules = rules_for(&name).peekable();
-    rules.peek()?;
+    let mut programs = ruled(&name).peekable();
+    programs.peek()?;
     let words = Words::new(rest);
-    rules.find(|rule| rule.fits(&words, place)).map(|rule| format!("`{}` {}", crate::values::Escaped(&name), rule.why))
+    let mut rules = programs.filter(|program| words.may_begin(program.destroyers)).flat_map(|program| program.destroys);
+    let rule = rules.find(|rule| rule.fits(&words, place))?;
+    Some(["`", &Escaped(&name).text(), "` ", rule.why].concat())
 }
 
 /// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.
 fn program_name(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+        return text.into();
+    }
     let name = base_name(text);
     let name = behind_last(name, b'\\');
     let name = name.strip_suffix(".exe").unwrap_or(name);

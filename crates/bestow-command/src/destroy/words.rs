@@ -19,9 +19,13 @@ pub(crate) struct Words<'a> {
 impl<'a> Words<'a> {
     pub(crate) fn new(words: &'a [Word]) -> Self {
         let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
-        let mut words = Words { words, end_of_options, firsts: Firsts::default() };
-        let firsts = words.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes()));
-        words.firsts = firsts.fold(words.firsts, Firsts::or);
+        let mut words = Words { words, end_of_options, firsts: Firsts::NONE };
+        words.firsts = match words.words {
+            [] => Firsts::NONE,
+            // No subcommand begins behind the first word unless that is an option.
+            [first, ..] if !first.text().starts_with('-') => Firsts::of(first.text().as_bytes()),
+            _ => words.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or),
+        };
         words
     }
 
@@ -70,6 +74,11 @@ impl<'a> Words<'a> {
     /// Returns false if no word at a position of a subcommand begins one of these. Most rows fail this cheap test.
     pub(crate) fn may_name(&self, subcommands: Subcommands) -> bool {
         subcommands.may_begin_with(self.firsts) && self.beginnings().any(|(_, word)| subcommands.mention(word.text()))
+    }
+
+    /// Returns false if none of these words is at a position where a subcommand may be. Every word may be among all.
+    pub(crate) fn may_begin(&self, firsts: Firsts) -> bool {
+        firsts == Firsts::ALL || firsts.may_share(self.firsts)
     }
 
     /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands. The prefix
@@ -124,7 +133,7 @@ impl<'a> Words<'a> {
 /// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least
 /// `shortest` characters.
 fn is_flag(option: &str, flag: &str, shortest: usize) -> bool {
-    let name = option.split('=').next().unwrap_or(option);
+    let name = parts(option, b'=').next().unwrap_or(option);
     match flag.strip_prefix("--") {
         Some(_) => name.starts_with("--") && (name == flag || (name.len() >= shortest && flag.starts_with(name))),
         None if flag.len() == 2 => {

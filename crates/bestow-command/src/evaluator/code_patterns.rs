@@ -154,24 +154,25 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -
             || critical_paths::is_system_file(path, &Place::Start)
     };
     let vital = |path: &String| critical_paths::is_vital(path, &Place::Start) || critical_paths::is_device(path);
-    if calls(REMOVERS) && paths.iter().any(|path| doomed(path) || absolute(path)) {
+    // Few texts are such paths, so they are looked at before the calls.
+    if paths.iter().any(|path| doomed(path) || absolute(path)) && calls(REMOVERS) {
         return Some("code removes a root, home or system directory");
     }
     let below = |path: &String| path.trim_matches(|c| c == '/' || is_gap(c)).len() > 1 && absolute(path);
-    if (calls(OF_FILES) && paths.iter().any(absolute)) || (calls(OFTEN_HARMLESS) && paths.iter().any(below)) {
+    if (paths.iter().any(absolute) && calls(OF_FILES)) || (paths.iter().any(below) && calls(OFTEN_HARMLESS)) {
         return Some("code removes what belongs to the system");
     }
     if removes_a_glob(code) {
         return Some("code removes what belongs to the system");
     }
-    let opens =
-        code.contains("open") && texts.iter().any(|text| WRITE_MODES.contains(&text.as_str()) || text.starts_with('>'));
-    if (opens || calls(WRITERS)) && paths.iter().any(vital) {
+    let is_mode = |text: &String| WRITE_MODES.contains(&text.as_str()) || text.starts_with('>');
+    let opens = || texts.iter().any(is_mode) && code.contains("open");
+    if paths.iter().any(vital) && (opens() || calls(WRITERS)) {
         return Some("code overwrites what the system starts or knows its users by");
     }
-    let whole = calls(WHOLE) && !code.contains("join") && texts.iter().all(|text| MODULES.contains(&text.as_str()));
     let trees = ["rmtree(", "rmSync(", "rmdirSync(", "rm_rf", "removeSync(", "remove_tree", "rimraf"];
-    if whole && calls(&trees) {
+    let is_only_whole = texts.iter().all(|text| MODULES.contains(&text.as_str()));
+    if is_only_whole && calls(&trees) && calls(WHOLE) && !code.contains("join") {
         return Some("code removes the home or the working directory");
     }
     if stream { None } else { rights(rest).or_else(|| data(rest)) }

@@ -17,7 +17,7 @@ use crate::{
     rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    values::{Access, Obeys, Spoken, base_name},
+    values::{Access, Escaped, Obeys, Spoken, base_name},
     verdict::Verdict,
     word::Word,
 };
@@ -168,17 +168,13 @@ impl Evaluation<'_, '_> {
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(name, args).or_stricter(self.search_given(name, args, input));
+        let searched = self.search_embedded(name, args, traits).or_stricter(self.search_given(name, args, input));
         proven.or_stricter(searched)
     }
 
     /// Evaluates a program that is not destructive by itself.
     fn prove(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input, proof: OnceCell<Proof>) -> Verdict {
-        let evaluated = match traits.has(Traits::EVALUATED) {
-            true => self.evaluate_by_name(name, args, input),
-            false => statement_of(args),
-        };
-        if let Some(verdict) = evaluated {
+        if let Some(verdict) = self.evaluate_by_name(name, args, traits, input) {
             return self.distrust_name(args, verdict);
         }
         if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
@@ -197,15 +193,20 @@ impl Evaluation<'_, '_> {
         self.distrust_name(args, verdict)
     }
 
-    /// Returns the verdict on a program that has an evaluation of its own.
-    fn evaluate_by_name(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
-            return Some(verdict);
+    /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
+    fn evaluate_by_name(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input) -> Option<Verdict> {
+        let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(name, args, input) } else { None };
+        if wrapped.is_some() {
+            return wrapped;
         }
-        let within = self.evaluate_started(name, args, input);
-        let shell = self.evaluate_shell(name, args, input);
-        let code = shell.or_else(|| self.evaluate_code(name, args, input));
-        let known = code.or_else(|| self.evaluate_sql(name, args, input));
+        let within = if traits.has(Traits::STARTS) { self.evaluate_started(name, args, input) } else { None };
+        let text = if traits.has(Traits::RUNS_TEXT) { self.evaluate_shell(name, args, input) } else { None };
+        let code = || if traits.has(Traits::TAKES_CODE) { self.evaluate_code(name, args, input) } else { None };
+        let known = text.or_else(code);
+        let known = known.or_else(|| match traits.has(Traits::TAKES_STATEMENTS) {
+            true => self.evaluate_sql(name, args, input),
+            false => statement_of(args),
+        });
         within.into_iter().chain(known).reduce(Verdict::or_stricter)
     }
 
@@ -245,9 +246,8 @@ impl Evaluation<'_, '_> {
     /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
     /// trusted.
     fn distrust_name(&self, args: &[Word], verdict: Verdict) -> Verdict {
-        let written =
-            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some());
-        if verdict.tier == Tier::Safe && !written {
+        let is_trusted = |program: &Word| program.is_written() && safe::trusted_name(program.text()).is_some();
+        if verdict.tier == Tier::Safe && !args.first().is_some_and(is_trusted) {
             return Verdict::dangerous(unknown_program(args));
         }
         verdict
@@ -271,7 +271,7 @@ fn unknown_program(args: &[Word]) -> String {
     match args.first() {
         Some(program) if program.is_written() => {
             let name: String = program.text().chars().take(40).collect();
-            format!("`{}` is not on any list", crate::values::Escaped(&name))
+            ["`", &Escaped(&name).text(), "` is not on any list"].concat()
         }
         _ => "the name of the program is not written out".into(),
     }

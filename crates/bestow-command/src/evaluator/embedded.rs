@@ -47,7 +47,9 @@ impl Evaluation<'_, '_> {
         for (index, word) in words.iter().enumerate() {
             let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
-            let may_destroy = Traits::of(name).has(Traits::MAY_DESTROY) || self.rules.additions.may_destroy(name);
+            let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
+            let is_known = is_name && Traits::of(name).has(Traits::MAY_DESTROY);
+            let may_destroy = is_known || self.rules.additions.may_destroy(name);
             if may_destroy && before != Some(name) {
                 before = Some(name);
                 candidates.push(index);

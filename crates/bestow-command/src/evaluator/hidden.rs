@@ -3,9 +3,10 @@
 
 use crate::{
     destroy,
-    evaluator::{Evaluation, inline_code, leading, reader, runners::is_runner, shell, sql_client},
+    evaluator::{Evaluation, Traits, inline_code, leading, reader, runners::is_runner, shell, sql_client},
     interpreter::declares_variables,
     invocation::Input,
+    parts::parts,
     values::base_name,
     verdict::Verdict,
     word::{Word, is_unknown},
@@ -35,7 +36,7 @@ const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
 impl Evaluation<'_, '_> {
     /// Searches the words of a command that is not safe for destruction.
-    pub(super) fn search_embedded(&mut self, name: &str, args: &[Word]) -> Verdict {
+    pub(super) fn search_embedded(&mut self, name: &str, args: &[Word], traits: Traits) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
         let mut found = Verdict::safe("");
         if is_runner(name, rest) {
@@ -53,11 +54,12 @@ impl Evaluation<'_, '_> {
         for (index, word) in rest.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| rest.get(before));
             let skip = std::mem::replace(&mut prose, is_prose(word.text()));
-            let option = word.text().split('=').next().unwrap_or_default();
+            let option = parts(word.text(), b'=').next().unwrap_or_default();
             if skip || (option.len() < word.text().len() && is_prose(option)) {
                 continue;
             }
-            let is_data = is_data(name, rest, before, index >= dashes, word);
+            let is_data = is_data(name, rest, index >= dashes)
+                || traits.has(Traits::RUNS_CODE) && inline_code::is_printing(name, before, word);
             if !is_data {
                 self.record_texts(std::slice::from_ref(word));
             }
@@ -166,20 +168,22 @@ fn hands_words_on(name: &str, rest: &[Word]) -> bool {
 }
 
 /// Returns true for a word that the program only compares or displays.
-fn is_data(name: &str, rest: &[Word], before: Option<&Word>, behind_dashes: bool, word: &Word) -> bool {
+fn is_data(name: &str, rest: &[Word], behind_dashes: bool) -> bool {
     match name {
-        name if declares_variables(name) => true,
         "pkill" | "pgrep" => true,
         // Names of tests.
         "cargo" => {
             behind_dashes && rest.first().is_some_and(|word| matches!(word.text(), "test" | "bench" | "nextest"))
         }
-        name => inline_code::is_printing(name, before, word),
+        name => declares_variables(name),
     }
 }
 
 /// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
 fn command_text(word: &str) -> Option<&str> {
+    if !word.contains(char::is_whitespace) {
+        return None;
+    }
     let starts = std::iter::once(0)
         .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
     starts

@@ -105,9 +105,9 @@ pub(super) fn takes_code_as_words(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// Returns true if [`Evaluation::evaluate_code`] may have a verdict on some use of the program.
-pub(super) fn is_evaluated(name: &str) -> bool {
-    is_interpreter(name) || CONSOLES.contains(&name)
+/// Returns true if `name` has a console or a code runner among other uses.
+pub(super) fn is_console(name: &str) -> bool {
+    CONSOLES.contains(&name)
 }
 
 /// Returns true if `name` is an interpreter of a language that does more than edit texts.
@@ -220,7 +220,7 @@ impl Evaluation<'_, '_> {
     /// Searches the words and the input of a console for destructive code: `rails runner code`,
     /// `manage.py shell -c code`.
     fn evaluate_console(&mut self, name: &str, rest: &[Word], input: &Input) -> Option<Verdict> {
-        if !CONSOLES.contains(&name) {
+        if !is_console(name) {
             return None;
         }
         let given = if let Input::Text(text) = input { Some((text.as_str(), self.shell.here)) } else { None };
@@ -357,10 +357,9 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
         && !texts.iter().any(|text| text.contains(['{', '`', '@', '$']))
 }
 
-/// Returns true if `word` is code of an interpreter that only prints.
+/// Returns true if `word` is code that only prints. The caller knows that `name` runs code.
 pub(super) fn is_printing(name: &str, before: Option<&Word>, word: &Word) -> bool {
-    let given = || before.is_some_and(|option| gives_code(name, option.text()));
-    if !is_interpreter(name) || takes_code_as_words(name) || !given() {
+    if !before.is_some_and(|option| gives_code(name, option.text())) {
         return false;
     }
     let (texts, around) = texts_and_rest(word.text());

@@ -2,7 +2,7 @@
 
 use crate::{
     destroy,
-    evaluator::{inline_code, leading, runners, shell, sql_client, wrappers},
+    evaluator::{Traits, inline_code, leading, runners, sql_client, wrappers},
     safe,
 };
 
@@ -45,12 +45,14 @@ pub(crate) fn runs_text(name: &str, rest: &[String]) -> bool {
             | "batch"
             | "expect"
     );
-    shell::SHELLS.contains(&name)
-        || wrappers::is_wrapper(name)
+    let traits = Traits::of(name);
+    traits.has(Traits::SHELL)
+        || traits.has(Traits::WRAPS) && wrappers::is_wrapper(name)
         || elsewhere
         || runners::is_runner_of(name, rest)
-        || sql_client::names().any(|client| client == name)
+        || traits.has(Traits::TAKES_STATEMENTS) && sql_client::names().any(|client| client == name)
         || inline_code::takes_code_as_words(name)
-        || (inline_code::is_interpreter(name) && !runs_a_file(rest))
-        || (inline_code::is_interpreter(name) && rest.iter().any(|option| inline(&option)))
+        || traits.has(Traits::TAKES_CODE)
+            && inline_code::is_interpreter(name)
+            && (!runs_a_file(rest) || rest.iter().any(|option| inline(&option)))
 }

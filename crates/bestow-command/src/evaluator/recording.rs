@@ -168,11 +168,14 @@ impl Evaluation<'_, '_> {
     pub(super) fn record_texts(&mut self, words: &[Word]) {
         for word in words {
             let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
+            if attached.is_none() && !may_be_text(word.text()) {
+                continue;
+            }
             let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
             for start in [0].into_iter().chain(attached).chain(marks) {
                 let Some(text) = word.text().get(start..) else { continue };
                 let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
-                if text.contains(|c: char| c.is_whitespace() || ";|&$`(<>".contains(c)) {
+                if text.contains(|c: char| c.is_whitespace() || is_of_syntax(c)) {
                     // Unknown parts of the text are taken for data.
                     self.record_text(&text.as_data(), word.span());
                 } else if start > 0 && !text.is_empty() {
@@ -239,6 +242,17 @@ impl Evaluation<'_, '_> {
             self.record_text(&text.as_data(), value.span());
         }
     }
+}
+
+/// Returns true for a character that has a meaning of its own in a command line.
+fn is_of_syntax(c: char) -> bool {
+    matches!(c, ';' | '|' | '&' | '$' | '`' | '(' | '<' | '>')
+}
+
+/// Returns false for a word that is no text, and has no other text behind a sign.
+fn may_be_text(word: &str) -> bool {
+    let is_sign = |byte: u8| is_of_syntax(byte.into()) || matches!(byte, b'=' | b'!');
+    word.bytes().any(|byte| byte <= b' ' || byte >= 0x7f || is_sign(byte))
 }
 
 /// Returns true if one of these words may be a program that runs its input.

@@ -30,7 +30,10 @@ pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
 /// Returns the words of `ssh` without the host, if the host is a single word after `--`. There, a host cannot be an
 /// option that runs a command.
 pub(super) fn without_host(name: &str, rest: &[Word]) -> Option<Vec<Word>> {
-    let end = rest.iter().position(|arg| arg.is_written() && arg.text() == "--").filter(|_| name == "ssh")?;
+    if name != "ssh" {
+        return None;
+    }
+    let end = rest.iter().position(|arg| arg.is_written() && arg.text() == "--")?;
     let (before, behind) = rest.split_at_checked(end)?;
     let [_, host, there @ ..] = behind else { return None };
     matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())

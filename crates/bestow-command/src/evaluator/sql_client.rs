@@ -148,26 +148,22 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Evaluation<'_, '_> {
-    /// Returns the verdict on a database client that destroys data, or on a statement in the place of a command.
+    /// Returns the verdict on a database client that destroys data.
     pub(crate) fn evaluate_sql(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
-        if let Some(destroys) = client(name) {
-            let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
-            let given = if let Input::Text(text) = input { text.as_str() } else { "" };
-            let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);
-            let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content())).collect();
-            let found = texts.iter().find_map(|text| destroys(text));
-            let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
-            let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
-            return found.or_else(|| {
-                let here = self.shell.here;
-                started
-                    .iter()
-                    .map(|text| self.shell.search_text(text, here))
-                    .find(|found| found.tier == Tier::Destructive)
-            });
-        }
-        statement_of(args)
+        let destroys = client(name)?;
+        let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
+        let given = if let Input::Text(text) = input { text.as_str() } else { "" };
+        let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);
+        let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content())).collect();
+        let found = texts.iter().find_map(|text| destroys(text));
+        let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+        let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
+        found.or_else(|| {
+            let here = self.shell.here;
+            let mut searched = started.iter().map(|text| self.shell.search_text(text, here));
+            searched.find(|found| found.tier == Tier::Destructive)
+        })
     }
 }
 

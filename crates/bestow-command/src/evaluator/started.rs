@@ -22,11 +22,6 @@ pub(super) fn may_run(name: &str) -> bool {
     !uses(listed_name(name)).is_empty() || name.starts_with("git-")
 }
 
-/// Returns true if [`Evaluation::evaluate_started`] may have a verdict on some use of the program.
-pub(super) fn is_evaluated(name: &str) -> bool {
-    may_run(name) || inline_code::runs_code(name)
-}
-
 /// Returns the uses of a program that run the command after them.
 fn uses(name: &str) -> &'static [Starts] {
     programs::find(name).map(|program| program.starts).unwrap_or_default()

@@ -13,8 +13,8 @@ use crate::{
 pub(crate) struct Traits(u16);
 
 impl Traits {
-    /// An evaluation of its own: of the program or the text that it runs, or of the statements in its words.
-    pub(crate) const EVALUATED: Traits = Traits(1);
+    /// A command that its words contain, which is evaluated as an invocation of that command.
+    pub(crate) const WRAPS: Traits = Traits(1);
     /// A shell.
     pub(crate) const SHELL: Traits = Traits(1 << 1);
     /// An interpreter of a language that does more than edit texts.
@@ -27,11 +27,18 @@ impl Traits {
     pub(crate) const READS: Traits = Traits(1 << 5);
     /// Destruction in some use, by itself or by what it runs.
     pub(crate) const MAY_DESTROY: Traits = Traits(1 << 6);
-
     /// Rows that say when it is destructive by itself.
     pub(crate) const DESTROYS: Traits = Traits(1 << 7);
+    /// A command behind its own words in some use, or another name of a command.
+    pub(crate) const STARTS: Traits = Traits(1 << 8);
+    /// A text that a shell reads.
+    pub(crate) const RUNS_TEXT: Traits = Traits(1 << 9);
+    /// Code of an interpreter or a console.
+    pub(crate) const TAKES_CODE: Traits = Traits(1 << 10);
+    /// Statements of a database client.
+    pub(crate) const TAKES_STATEMENTS: Traits = Traits(1 << 11);
     /// The lists were searched.
-    const KNOWN: Traits = Traits(1 << 8);
+    const KNOWN: Traits = Traits(1 << 12);
 
     /// Returns the traits of the program with this name. Those of the listed programs are searched once.
     pub(crate) fn of(name: &str) -> Traits {
@@ -54,15 +61,16 @@ impl Traits {
 
     /// Returns the traits of a name, which is searched in every list.
     fn searched(name: &str) -> Traits {
-        let is_evaluated = wrappers::is_evaluated(name)
-            || started::is_evaluated(name)
-            || shell::is_evaluated(name)
-            || inline_code::is_evaluated(name)
-            || sql_client::is_client(name);
+        let is_interpreter = inline_code::is_interpreter(name);
+        let runs_code = is_interpreter && !inline_code::takes_code_as_words(name);
         let all = [
-            (Traits::EVALUATED, is_evaluated),
+            (Traits::WRAPS, wrappers::is_evaluated(name)),
+            (Traits::STARTS, started::may_run(name) || runs_code),
+            (Traits::RUNS_TEXT, shell::is_evaluated(name)),
+            (Traits::TAKES_CODE, is_interpreter || inline_code::is_console(name)),
+            (Traits::TAKES_STATEMENTS, sql_client::is_client(name)),
             (Traits::SHELL, shell::is_shell(name)),
-            (Traits::RUNS_CODE, inline_code::runs_code(name)),
+            (Traits::RUNS_CODE, runs_code),
             (Traits::RUNS_ITS_WORDS, leading::runs_its_words(name)),
             (Traits::HAS_RUNNER, runners::has_runner(name)),
             (Traits::READS, reader::may_run_what_it_reads(name)),

@@ -12,7 +12,7 @@ use crate::{
     values::base_name,
     variables,
     verdict::Verdict,
-    word::{IDENTIFIERS, Word},
+    word::{IDENTIFIERS, Signs, Word},
 };
 
 /// Wrappers that are parsed in a way of their own.
@@ -296,17 +296,26 @@ const MAX_FILLED_BYTES: usize = 1 << 16;
 fn filled(inner: &[Word], words: &[Word], mark: Option<&str>, most: usize) -> Vec<Word> {
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
     // Every mark becomes every word. If there are too many, the first words and the last one are used.
-    let marks: usize = inner.iter().map(|arg| arg.text().matches(mark).count()).sum();
+    let marks: usize = inner.iter().map(|arg| marks_in(arg, mark)).sum();
     let room = (most / marks.max(1)).max(1);
     let short = |word: &&Word| word.text().len() * marks <= MAX_FILLED_BYTES;
-    let few: Vec<Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
+    let few: Vec<&Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).collect();
     let mut line = Vec::with_capacity(inner.len() + marks * few.len());
     for arg in inner {
-        if arg.text().contains(mark) {
+        if marks_in(arg, mark) > 0 {
             line.extend(few.iter().map(|word| arg.filled(mark, word)));
         } else {
             line.push(arg.clone());
         }
     }
     line
+}
+
+/// Returns how often a word has the mark.
+fn marks_in(arg: &Word, mark: &str) -> usize {
+    match arg.text() {
+        text if text == mark => 1,
+        _ if mark.starts_with('{') && !arg.has(Signs::BRACE) => 0,
+        text => text.matches(mark).count(),
+    }
 }

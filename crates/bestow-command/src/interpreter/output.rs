@@ -2,6 +2,7 @@
 
 use crate::{
     lang::find,
+    parts::parts,
     syntax::tree::{Form, Piece, RawWord, Script, Simple},
     word::{UNKNOWN, Word, is_sign},
 };
@@ -56,8 +57,9 @@ pub(super) fn is_tame(script: &Script, is_function: impl Fn(&str) -> bool) -> bo
     }
     let words: Vec<Option<&str>> = simple.words.iter().map(bare).collect();
     TAME.iter().any(|(start, options)| {
-        let start: Vec<Option<&str>> = start.split(' ').map(Some).collect();
-        words.strip_prefix(start.as_slice()).is_some_and(|rest| is_plain(&start, rest, options))
+        let mut rest = words.as_slice();
+        let begins = parts(start, b' ').all(|wanted| rest.split_off_first().is_some_and(|word| *word == Some(wanted)));
+        begins && is_plain(parts(start, b' ').next().unwrap_or_default(), rest, options)
     })
 }
 
@@ -92,8 +94,7 @@ fn bare(word: &RawWord) -> Option<&str> {
 }
 
 /// Returns true if the arguments of such a program keep its output harmless.
-fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> bool {
-    let program = start.first().copied().flatten().unwrap_or_default();
+fn is_plain(program: &str, rest: &[Option<&str>], options: &[&str]) -> bool {
     let operands = rest.iter().filter(|word| !word.is_some_and(|word| options.contains(&word)));
     let operands: Vec<Option<&str>> = operands.copied().collect();
     match program {

@@ -396,11 +396,19 @@ impl Scope {
         self.lose_place_unless(fits);
     }
 
+    /// Returns true if the shell is certainly in the directory in which the host starts commands.
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.places.is_start() && self.stayed.is_empty()
+    }
+
     /// Returns the directories in which a command runs here, for rules that are bound to directories.
     pub(crate) fn dirs(&self) -> Vec<StartDir> {
         // Unknown code may also have changed the directory.
         if self.lost {
             return vec![StartDir::Unknown];
+        }
+        if self.is_at_start() {
+            return vec![StartDir::Own];
         }
         let searches = self.assigned("CDPATH").is_some();
         let said = |text: &str| match text {

@@ -5,6 +5,9 @@ use super::sql_words::{Manner, words};
 /// Returns the kind of destruction in `text`, if any statement in it destroys data. A statement may start at many
 /// places.
 pub(crate) fn destroys(text: &str) -> Option<&'static str> {
+    if !may_have_verb(text) {
+        return None;
+    }
     [Manner::Standard, Manner::Escaping].into_iter().find_map(|manner| {
         let words = words(text, manner);
         (0..words.len()).find_map(|at| {
@@ -12,6 +15,19 @@ pub(crate) fn destroys(text: &str) -> Option<&'static str> {
             at_start.then(|| words.get(at..).and_then(destroying)).flatten()
         })
     })
+}
+
+/// Returns false if no word of the text begins a statement that destroys.
+fn may_have_verb(text: &str) -> bool {
+    const VERBS: &[&[u8]] = &[b"drop", b"remove", b"match", b"optional", b"truncate", b"delete", b"alter", b"with"];
+    let begins = |rest: &[u8]| {
+        VERBS.iter().any(|verb| rest.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+    };
+    let may_begin = |byte: u8| matches!(byte.to_ascii_lowercase(), b'd' | b'r' | b'm' | b'o' | b't' | b'a' | b'w');
+    let bytes = text.as_bytes();
+    // A letter may become an ASCII one in upper case.
+    !text.is_ascii()
+        || bytes.iter().enumerate().any(|(at, byte)| may_begin(*byte) && bytes.get(at..).is_some_and(begins))
 }
 
 /// Returns the kind of destruction if the whole text is one statement.
@@ -22,9 +38,10 @@ pub(crate) fn is_destroying_statement(text: &str) -> Option<&'static str> {
 /// Returns true if a text starts like a statement that may destroy data.
 pub(crate) fn may_start(text: &str) -> bool {
     const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
+    // Most texts begin otherwise.
     let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    let mut verbs = VERBS.iter().filter(|verb| verb.bytes().next() == first);
-    verbs.any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+    matches!(first, Some(b'd' | b't' | b'a' | b'w' | b'b' | b'/' | b'-' | b'(' | b';'))
+        && VERBS.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }
 
 /// Returns the kind of destruction for document, graph and key-value stores.

@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 pub(crate) use table::subcommands;
 
 use crate::{
+    destroy::Words,
     evaluator::{self, Evaluation},
     needs::operand::exact,
     programs::Program,
@@ -113,7 +114,8 @@ fn need(name: &str, known: &'static Program, args: &[Word]) -> Need {
         [version, rest @ ..] if version.text().starts_with('+') => rest,
         rest => rest,
     };
-    let needs = safe::asks_network(known, rest) || table::needs(name, known, rest);
+    let words = Words::new(rest);
+    let needs = safe::asks_network(known, rest, &words) || table::needs(name, known, rest, &words);
     let unsaid = !needs && table::has_subcommands(name, known) && is_subcommand_unsaid(rest);
     if !needs && !unsaid || safe::stays_here(name, known, args) || is_help(name, known, rest) {
         return Need::Nothing;
@@ -151,6 +153,9 @@ fn is_subcommand_unsaid(rest: &[Word]) -> bool {
 /// Returns the host of a path that a shell opens as a connection, such as `/dev/tcp/host/port`. The inner `None` stands
 /// for an unknown host.
 pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
+    if !text.starts_with('/') {
+        return None;
+    }
     let device = text.strip_prefix("/dev/")?;
     let rest = device.strip_prefix("tcp/").or_else(|| device.strip_prefix("udp/"))?;
     let host = rest.split_once('/').map_or(rest, |(host, _)| host);

@@ -87,9 +87,9 @@ pub(crate) fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
-/// Adds everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
-/// `@`.
-pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
+/// Calls `add` with everything in a word that may be a path: the word itself, the value of an option or a name, a file
+/// after an `@`.
+pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)) {
     let is_option = arg.text().starts_with('-');
     let has_parts = arg.has(Signs::EQUALS.or(Signs::AT));
     if is_option && !has_parts && arg.is_written() && (arg.text().len() == 2 || arg.text().starts_with("--")) {
@@ -97,14 +97,16 @@ pub(crate) fn add_words(arg: &Word, access: Access, named: &mut Vec<Operand>) {
     }
     let Some(whole) = word(arg, access) else { return };
     if whole.pattern.is_some() || !is_option && !has_parts {
-        return named.push(whole);
+        return add(whole);
     }
     let text = whole.text.as_str();
-    let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
+    let assigned = if arg.has(Signs::EQUALS) { text.split_once('=') } else { None };
+    let value = assigned.map(|(_, value)| value).filter(|value| !value.is_empty());
     let joined = (is_option && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at = [value.unwrap_or(text), text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
+    let behind_at = |text: &'_ str| if arg.has(Signs::AT) { text.rfind('@').map(|at| at + 1) } else { None };
+    let behind_at = [value.unwrap_or(text), text].map(|text| behind_at(text).and_then(|at| text.get(at..)));
     let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
     let itself = (!is_option).then_some(text);
     let texts = itself.into_iter().chain(parts.filter(|text| !text.is_empty()));
-    named.extend(texts.map(|text| Operand { text: text.into(), ..whole.clone() }));
+    texts.for_each(|text| add(Operand { text: text.into(), ..whole.clone() }));
 }

@@ -9,6 +9,7 @@ use crate::needs::operand::path;
 use crate::needs::roles::words::{Given, Text, Words};
 use crate::{
     evaluator,
+    few::Few,
     lang::sed,
     needs::{
         directories,
@@ -98,19 +99,23 @@ fn role_of(known: &Program) -> Option<(Role, List<'static>)> {
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
-pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Vec<Operand> {
+pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Few<Operand> {
     match name {
-        "dd" => return dd(rest),
-        "docker" | "podman" | "nerdctl" => return mounted(rest),
-        "curl" => return curl(known, rest),
-        "wget" => return wget(known, rest),
-        "tar" | "bsdtar" => return tar(rest),
-        "find" | "gfind" => return find(rest),
-        "date" => return date(rest),
-        "git" => return git::named(rest),
-        _ => {}
+        "dd" => dd(rest).into(),
+        "docker" | "podman" | "nerdctl" => mounted(rest).into(),
+        "curl" => curl(known, rest).into(),
+        "wget" => wget(known, rest).into(),
+        "tar" | "bsdtar" => tar(rest).into(),
+        "find" | "gfind" => find(rest).into(),
+        "date" => date(rest).into(),
+        "git" => git::named(rest).into(),
+        _ => by_role(name, known, rest, reads_only),
     }
-    let Some((role, values)) = role_of(known) else { return Vec::new() };
+}
+
+/// Returns the files that a program with a role reads and writes.
+fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Few<Operand> {
+    let Some((role, values)) = role_of(known) else { return Few::default() };
     let words = Words::read(rest, values);
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
@@ -120,10 +125,10 @@ pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -
         }
         Role::Searches => searched(name, &words, reads_only),
         Role::Writes => words.named(Access::Write, everything_if(words.is_recursive())),
-        Role::Changes => changed(&words),
+        Role::Changes => changed(&words).into(),
         Role::Copies if reads_only => words.named(Access::Read, Below::Everything),
-        Role::Copies => copied(name, &words, Access::Read),
-        Role::Moves => copied(name, &words, Access::Write),
+        Role::Copies => copied(name, &words, Access::Read).into(),
+        Role::Moves => copied(name, &words, Access::Write).into(),
     };
     named.extend(words.files_of(known));
     if matches!(name, "uniq" | "xxd") {
@@ -137,7 +142,7 @@ pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -
 
 /// Returns the files of `grep pattern file…`, `sed script file…` and similar commands. `sed -i` writes the files
 /// that it reads.
-fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
+fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Few<Operand> {
     let given = words.has(list!("-e -f --regexp --file --expression --from-file"));
     let in_place = matches!(name, "sed" | "perl" | "awk" | "gawk" | "mawk" | "yq")
         && (words.has_letter('i') || words.options.iter().any(|given| given.name.starts_with("--in-place")));
@@ -147,7 +152,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let all = everything_if((by_itself || words.is_recursive()) && !in_place).followed_if(words.follows(name));
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
     let patterns = words.values_of(list!("-f --file --from-file")).filter_map(|value| value.path(Access::Read));
-    let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
+    let mut named: Few<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
     if files.is_empty() && all.is_everything() {
         // The program searches either the directory or its input. The classifier cannot tell which.
         named.push(Operand { certain: false, ..Operand::certain(access, ".", all) });
@@ -271,7 +276,7 @@ fn date(rest: &[Word]) -> Vec<Operand> {
     let files = words.options.iter().filter(is_file).filter(|given| !given.name.starts_with("-I"));
     let mut named: Vec<_> = files.filter_map(|given| given.value.as_ref()?.path(Access::Read)).collect();
     if words.options.iter().any(|given| given.value.is_none() && is_short_for(&given.name, "--file --reference")) {
-        named.extend(words.named(Access::Read, Below::Nothing));
+        words.named(Access::Read, Below::Nothing).for_each(|operand| named.push(operand));
     }
     named
 }

@@ -1,6 +1,9 @@
 //! The form of a record.
 
-use super::{condition::Test, subcommands::Subcommands};
+use super::{
+    condition::Test,
+    subcommands::{Firsts, Subcommands},
+};
 use crate::{
     options::{List, Options},
     place::Place,
@@ -19,8 +22,14 @@ pub(crate) struct Program {
     pub(crate) reads: &'static [&'static Reads],
     /// Those of these forms that may need the network.
     pub(crate) online: &'static [&'static Reads],
+    /// True if a form without a subcommand shows the content of the files that its operands name.
+    pub(crate) reads_operands: bool,
+    /// True if a form that only reads has a subcommand.
+    pub(crate) has_subcommands: bool,
     /// The forms that destroy something permanently.
     pub(crate) destroys: &'static [&'static Destroys],
+    /// The first words of the subcommands of these forms.
+    pub(crate) destroyers: Firsts,
     /// True if the program does nothing without the network, except for uses that a row proves to stay on this machine.
     pub(crate) only_online: bool,
     /// Advice on recovery after a destructive use.
@@ -106,8 +115,6 @@ pub(crate) struct Reads {
     pub(crate) only_at_start: bool,
     /// True if the command is not safe in the strict profile.
     pub(crate) lenient: bool,
-    /// True if the program shows the content of the files that its operands name.
-    pub(crate) shows_files: bool,
     /// The name of the predicate in `code` or `words`. Empty if there is none.
     pub(crate) predicate: &'static str,
     /// Example commands that are safe.

@@ -20,6 +20,7 @@ pub(crate) struct Firsts(u64, u64);
 
 impl Firsts {
     pub(crate) const ALL: Firsts = Firsts(u64::MAX, u64::MAX);
+    pub(crate) const NONE: Firsts = Firsts(0, 0);
 
     pub(crate) const fn of(word: &[u8]) -> Firsts {
         let hash = hash(word);
@@ -29,11 +30,16 @@ impl Firsts {
     pub(crate) const fn or(self, other: Firsts) -> Firsts {
         Firsts(self.0 | other.0, self.1 | other.1)
     }
+
+    /// Returns false if no word is in both sets.
+    pub(crate) fn may_share(self, other: Firsts) -> bool {
+        self.0 & other.0 != 0 && self.1 & other.1 != 0
+    }
 }
 
 impl Subcommands {
     pub(crate) const fn of(text: &'static str) -> Subcommands {
-        let (mut firsts, mut rest, mut begins) = (Firsts(0, 0), text.as_bytes(), true);
+        let (mut firsts, mut rest, mut begins) = (Firsts::NONE, text.as_bytes(), true);
         // The alternative behind the last `|` may be empty.
         loop {
             if begins {
@@ -44,6 +50,11 @@ impl Subcommands {
             rest = behind;
         }
         Subcommands { text, firsts }
+    }
+
+    /// Returns the first words of the alternatives.
+    pub(crate) const fn firsts(self) -> Firsts {
+        self.firsts
     }
 
     /// Returns true if there is no alternative.
@@ -62,7 +73,7 @@ impl Subcommands {
 
     /// Returns false if no alternative begins with one of these words.
     pub(crate) fn may_begin_with(self, words: Firsts) -> bool {
-        self.firsts.0 & words.0 != 0 && self.firsts.1 & words.1 != 0
+        self.firsts.may_share(words)
     }
 }
 

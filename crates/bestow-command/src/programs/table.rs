@@ -8,7 +8,7 @@ use super::{
         AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
         SecretOption, Starts, Uses, When, Wraps,
     },
-    subcommands::Subcommands,
+    subcommands::{Firsts, Subcommands},
 };
 use crate::{hash::hash, options::list, predicates, values::Obeyed};
 

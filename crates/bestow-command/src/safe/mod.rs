@@ -10,10 +10,10 @@ mod row;
 mod secrets;
 mod sending;
 
-pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_operands, stays_here};
+pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 
 use crate::{
-    options::{self, List},
+    options::{self, List, Misfit},
     place::Places,
     programs::{self, AllWords, Firsts, Program, Reads},
     rules::Rules,
@@ -33,16 +33,20 @@ pub(crate) enum Proof {
     Unknown,
 }
 
+/// The reason why the row that fits best proves nothing.
+enum Doubt {
+    Name,
+    Words(Misfit),
+}
+
 /// Directories with trusted programs.
 const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"];
 
 /// Returns the name that is looked up for a program. The program must be a bare name or lie in a system directory.
 pub(crate) fn trusted_name(program: &str) -> Option<&str> {
     let name = base_name(program);
-    match program.strip_suffix(name)?.strip_suffix('/') {
-        None => Some(program),
-        Some(directory) => TRUSTED.contains(&directory).then_some(name),
-    }
+    let Some(directory) = program.len().checked_sub(name.len() + 1) else { return Some(program) };
+    program.get(..directory).is_some_and(|directory| TRUSTED.contains(&directory)).then_some(name)
 }
 
 /// Returns true for a program with a read-only form, or one that is known to change data.
@@ -51,8 +55,9 @@ pub(crate) fn knows(name: &str) -> bool {
     !known.reads.is_empty() || known.changes
 }
 
-/// Returns the read-only forms of a program that may describe these words. Most rows describe another subcommand.
-fn rows_about(known: &'static Program, rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
+/// Returns those of the read-only forms of a program that may describe these words. Most rows describe another
+/// subcommand.
+fn rows_about(rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
     let begun = match rest.first().map(Word::text) {
         None => Firsts::default(),
         // The subcommand follows the options.
@@ -60,7 +65,7 @@ fn rows_about(known: &'static Program, rest: &[Word]) -> impl Iterator<Item = &'
         Some(first) => Firsts::of(first.as_bytes()),
     };
     let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
-    known.reads.iter().copied().filter(describes)
+    rows.iter().copied().filter(describes)
 }
 
 /// Returns the options of rows without a predicate, for a program with the words `before` after it. None of these
@@ -96,15 +101,19 @@ pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
-    for row in rows_about(known, rest) {
+    for row in rows_about(known.reads, rest) {
         match row.try_prove(rest, rules.profile, places) {
             Ok(()) if program.is_written() => return Proof::Reads(["`", name, "` only reads in this form"].concat()),
-            Ok(()) => doubt = Some("the name of the program is not written out".into()),
+            Ok(()) => doubt = Some(Doubt::Name),
             Err(None) => {}
-            Err(Some(why)) => doubt = Some(["`", name, "`: ", &why].concat()),
+            Err(Some(why)) => doubt = Some(Doubt::Words(why)),
         }
     }
-    Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
+    Proof::Unproven(match doubt {
+        Some(Doubt::Name) => "the name of the program is not written out".into(),
+        Some(Doubt::Words(why)) => ["`", name, "`: ", &why.describe()].concat(),
+        None => not_only_reading(name),
+    })
 }
 
 /// Returns the rule that a program only prints its version or its help.

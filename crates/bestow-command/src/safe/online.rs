@@ -6,7 +6,7 @@ use super::{answers, rows_about};
 use crate::{
     destroy::Words,
     place::Places,
-    programs::{Online, Operands, Program, Reads},
+    programs::{Online, Program, Reads},
     tier::Profile,
     word::Word,
 };
@@ -45,19 +45,13 @@ pub(crate) fn may_ask_network(known: &Program) -> bool {
 
 /// Returns true if the first operand of the program is a subcommand, according to the rows.
 pub(crate) fn has_subcommands(known: &Program) -> bool {
-    known.only_online || known.reads.iter().any(|row| !row.subcommands.is_empty())
-}
-
-/// Returns true if a row says that the program shows the content of the files that its operands name.
-pub(crate) fn reads_operands(known: &Program) -> bool {
-    let takes = |row: &Reads| row.subcommands.is_empty() && row.operands != Operands::None;
-    known.reads.iter().any(|row| row.shows_files && takes(row))
+    known.only_online || known.has_subcommands
 }
 
 /// Returns true if the program needs the network with these words, according to the rows.
-pub(crate) fn asks_network(known: &Program, rest: &[Word]) -> bool {
-    let words = Words::new(rest);
-    known.only_online || known.online.iter().any(|row| row.is_online(rest, &words) && row.speaks_of(rest, &words))
+pub(crate) fn asks_network(known: &Program, rest: &[Word], words: &Words<'_>) -> bool {
+    let asks = |row: &Reads| row.speaks_of(rest, words) && row.is_online(rest, words);
+    known.only_online || rows_about(known.online, rest).any(asks)
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
@@ -67,7 +61,7 @@ pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> 
     let places = Places::default();
     let words = Words::new(rest);
     let proves = |row: &&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let mut proving = rows_about(known, rest).filter(proves).peekable();
+    let mut proving = rows_about(known.reads, rest).filter(proves).peekable();
     let is_proven = proving.peek().is_some();
     answers(name, known, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest, &words))
 }

@@ -1,8 +1,10 @@
 //! The proof of one row: the words of a command beside the words of a read-only form.
 
+use std::borrow::Cow;
+
 use super::{git_settings, sending};
 use crate::{
-    options::{Options, Reading},
+    options::{Misfit, Options, Reading},
     parts::parts,
     place::{Place, Places},
     programs::{AllWords, Firsts, Operands, Reach, Reads},
@@ -19,39 +21,39 @@ const MAX_BEFORE: usize = 64;
 impl Reads {
     /// Checks that the row proves these words. An error without a reason means that the row describes another
     /// subcommand.
-    pub(super) fn try_prove(&self, rest: &[Word], profile: Profile, places: &Places) -> Result<(), Option<String>> {
+    pub(super) fn try_prove(&self, rest: &[Word], profile: Profile, places: &Places) -> Result<(), Option<Misfit>> {
         let words = rest;
         let rest = self.after_subcommand(words).ok_or(None)?;
         if self.lenient && profile == Profile::Strict {
-            return Err(Some("asked about by the strict profile".into()));
+            return Err(refusal("asked about by the strict profile"));
         }
         if profile == Profile::Strict && rest.iter().any(reads_secret) {
-            return Err(Some("reads something that is usually secret".into()));
+            return Err(refusal("reads something that is usually secret"));
         }
         if !sending::stays_or_is_written(words, self.reach) {
-            return Err(Some(NOT_WRITTEN.into()));
+            return Err(refusal(NOT_WRITTEN));
         }
         if self.only_at_start && !places.iter().all(|place| *place == Place::Start) {
-            return Err(Some("it saves a file in another directory".into()));
+            return Err(refusal("it saves a file in another directory"));
         }
         match self.words {
             AllWords::Listed => {}
             AllWords::Any => return Ok(()),
-            AllWords::If(question) => return question(rest).map_err(Some),
+            AllWords::If(question) => return question(rest).map_err(refusal),
         }
         let reading = Reading { flags: self.flags, stop_at_operand: self.stop_at_operand, inert: self.inert };
-        let options = Options::read(rest, reading).map_err(|misfit| Some(misfit.describe()))?;
-        self.check_operands(&options).map_err(Some)?;
+        let options = Options::read(rest, reading).map_err(Some)?;
+        self.check_operands(&options).map_err(refusal)?;
         if self.reach == Reach::Web && !sending::fetches_what_is_written(&options) {
-            return Err(Some(NOT_WRITTEN.into()));
+            return Err(refusal(NOT_WRITTEN));
         }
         if !self.tests.iter().all(|test| test.holds(&options)) {
-            return Err(Some(self.otherwise.unwrap_or(NOT_KNOWN).into()));
+            return Err(refusal(self.otherwise.unwrap_or(NOT_KNOWN)));
         }
-        self.code.map_or(Ok(()), |question| question(&options)).map_err(Some)
+        self.code.map_or(Ok(()), |question| question(&options)).map_err(refusal)
     }
 
-    fn check_operands(&self, options: &Options<'_>) -> Result<(), String> {
+    fn check_operands(&self, options: &Options<'_>) -> Result<(), &'static str> {
         let count = options.operands.len();
         let splits = options.operands.iter().any(|operand| operand.may_split() || operand.is_pattern());
         let fits = match self.operands {
@@ -60,7 +62,7 @@ impl Reads {
             Operands::AtMost(most) => count <= most && !splits,
             Operands::With(flags) => count == 0 || options.has(flags),
         };
-        if fits { Ok(()) } else { Err("it may change or run its operands in this form".into()) }
+        if fits { Ok(()) } else { Err("it may change or run its operands in this form") }
     }
 
     /// Returns the words after the subcommand, if the words contain the subcommand of this row.
@@ -96,6 +98,11 @@ impl Reads {
         }
         words.get(options.first_operand?..)
     }
+}
+
+/// Returns a reason that is no misfit of an option.
+fn refusal(why: impl Into<Cow<'static, str>>) -> Option<Misfit> {
+    Some(Misfit::Refused(why.into()))
 }
 
 /// Returns the words after the first one, if it is this word.

@@ -342,7 +342,8 @@ fn assignment(mut word: RawWord, may_be_one: bool) -> Result<Assignment, RawWord
 /// a part of the variable.
 pub(crate) fn assigned_name(word: &RawWord) -> Option<(SmolStr, bool, Few<Piece>)> {
     let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
-    if let Some((name, value)) = head.split_once('=') {
+    let sign = head.bytes().position(|byte| byte == b'=');
+    if let Some((name, value)) = sign.and_then(|at| Some((head.get(..at)?, head.get(at + 1..)?))) {
         let plain = name.strip_suffix('+').unwrap_or(name);
         let list = value.is_empty() && matches!(rest, [Piece::Element, ..]);
         if !is_name(plain) {
@@ -353,7 +354,7 @@ pub(crate) fn assigned_name(word: &RawWord) -> Option<(SmolStr, bool, Few<Piece>
     }
     let subscript = matches!(rest, [Piece::Glob('['), ..])
         && rest.iter().any(|piece| matches!(piece, Piece::Bare(text) if text.contains("]=") || text.contains("]+=")));
-    (is_name(head) && subscript).then(|| (head.clone(), true, rest.to_vec().into()))
+    (subscript && is_name(head)).then(|| (head.clone(), true, rest.to_vec().into()))
 }
 
 impl Reader<'_> {

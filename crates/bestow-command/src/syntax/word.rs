@@ -92,11 +92,16 @@ impl Pieces {
     }
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Parses a word, or returns `None` if there is none at this position.
     pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
         self.peek();
         let start = self.at;
+        if let Some(text) = self.ordinary_word()? {
+            self.node()?;
+            let pieces = Few::One(Piece::Bare(text.into()));
+            return Ok(Some(RawWord { span: self.span_from(start), pieces }));
+        }
         let mut pieces = Pieces::default();
         while let Some(byte) = self.peek() {
             self.step()?;
@@ -159,12 +164,30 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads a word in which no byte has a meaning of its own, which is the most common case. Returns `None`, and reads
+    /// nothing, at any other word.
+    fn ordinary_word(&mut self) -> Read<Option<&'a str>> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let length = ordinary_bytes(rest);
+        let next = rest.get(length);
+        // A parenthesis may follow a pattern or a name, or belong to a process substitution.
+        if length == 0 || next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+            return Ok(None);
+        }
+        self.step()?;
+        self.ledger.steps += 2 * length - 1;
+        self.at += length;
+        if next.is_some() {
+            self.step()?;
+        }
+        Ok(Some(self.slice(self.at - length, self.at)))
+    }
+
     /// Reads text outside quotes, up to the next byte that may have a meaning. It takes as many steps as its characters
     /// do one by one.
     fn ordinary_run(&mut self, pieces: &mut Pieces) {
         let start = self.at;
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        self.at += rest.iter().position(|byte| !is_ordinary(*byte)).unwrap_or(rest.len());
+        self.at += ordinary_bytes(self.text.as_bytes().get(start..).unwrap_or_default());
         // The caller has counted the first step.
         self.ledger.steps += 2 * (self.at - start) - 1;
         pieces.bare(self.slice(start, self.at));
@@ -278,6 +301,11 @@ impl Reader<'_> {
 /// Returns true where a tilde stands for a directory: at the start of a word or of an assigned value.
 fn at_tilde_place(pieces: &Pieces) -> bool {
     pieces.is_empty() || pieces.only_bare().is_some_and(|text| text.ends_with(['=', ':']) && text.contains('='))
+}
+
+/// Returns the number of bytes at the beginning that have no meaning of their own in a word.
+fn ordinary_bytes(text: &[u8]) -> usize {
+    text.iter().position(|byte| !is_ordinary(*byte)).unwrap_or(text.len())
 }
 
 /// Returns true for a byte that has no meaning of its own in a word.

@@ -1,6 +1,6 @@
 //! Display of foreign text. Every character that could mislead a reader is escaped.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use super::script::{is_disguised, is_mixed, is_plain};
 
@@ -48,6 +48,19 @@ fn between(f: &mut fmt::Formatter<'_>, text: &str, mark: char) -> fmt::Result {
     fmt::Write::write_char(f, mark)
 }
 
+impl<'a> Escaped<'a> {
+    /// Returns what is displayed. Most texts need no escape.
+    pub(crate) fn text(self) -> Cow<'a, str> {
+        if is_plain_ascii(self.0, None) { self.0.into() } else { self.to_string().into() }
+    }
+}
+
+/// Returns true for a text that is displayed as it is, between two of these marks.
+fn is_plain_ascii(text: &str, mark: Option<char>) -> bool {
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'\\' && Some(char::from(byte)) != mark;
+    text.bytes().all(is_plain)
+}
+
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(f, self.0, None)
@@ -62,10 +75,11 @@ fn show(f: &mut fmt::Formatter<'_>, text: &str, mark: Option<char>) -> fmt::Resu
         c if is_deceptive(c) || is_disguised(c) => write!(f, "{}", c.escape_unicode()),
         c => fmt::Write::write_char(f, c),
     };
+    if is_plain_ascii(text, mark) {
+        return f.write_str(text);
+    }
     if text.is_ascii() {
-        // Most texts need no escape.
-        let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'\\' && Some(char::from(byte)) != mark;
-        return if text.bytes().all(is_plain) { f.write_str(text) } else { text.chars().try_for_each(|c| plain(f, c)) };
+        return text.chars().try_for_each(|c| plain(f, c));
     }
     let beside = text.chars().any(|c| c.is_ascii_alphabetic());
     // Each piece is a word with the character that ends it.

@@ -1,5 +1,7 @@
 //! Parsed commands: the known facts about each word, and the commands that a command may start.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 
 use super::{SanitizedPath, Tier};
@@ -64,11 +66,11 @@ pub enum StartDir {
     Unknown,
 }
 
-/// The words of one command: the program and its arguments.
+/// The words of one command: the program and its arguments. Copies share them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spoken {
     /// The words, beginning with the program.
-    pub words: Vec<Said>,
+    pub words: Arc<[Said]>,
     /// True if the first word of the command is unknown: the command may begin at any of the words.
     pub anywhere: bool,
 }
@@ -120,19 +122,19 @@ impl Said {
 
 impl Spoken {
     /// Creates a command with these words. The first one is the program.
-    pub fn of(words: Vec<Said>) -> Spoken {
+    pub fn of(words: Arc<[Said]>) -> Spoken {
         Spoken { words, anywhere: false }
     }
 
     /// Creates a completely unknown command.
     pub fn anything() -> Spoken {
-        Spoken::of(vec![Said::anything()])
+        Spoken::of([Said::anything()].into())
     }
 
     /// Returns the names of the programs that may run. Returns none if any program may run.
     pub fn programs(&self) -> Option<Vec<&str>> {
         let mut names = Vec::new();
-        for word in &self.words {
+        for word in self.words.iter() {
             match word {
                 Said::One(_) | Said::Many(_) => return None,
                 // The name may be joined to an option.

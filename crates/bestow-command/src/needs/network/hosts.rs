@@ -92,7 +92,9 @@ fn options<'w>(text: &'w str, valued: List<'_>) -> (Vec<SmolStr>, Option<&'w str
 
 /// Returns the hosts that words may name to a program whose use of its words is unknown.
 pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
-    words.iter().flat_map(|word| heard_in(name, word)).collect()
+    let mut hosts = Vec::new();
+    words.iter().for_each(|word| hosts.extend(heard_in(name, word)));
+    hosts
 }
 
 fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {

@@ -56,8 +56,7 @@ pub(super) fn has_subcommands(name: &str, known: &Program) -> bool {
 }
 
 /// Returns true if the program needs the network with these words.
-pub(super) fn needs(name: &str, known: &Program, rest: &[Word]) -> bool {
-    let words = Words::new(rest);
+pub(super) fn needs(name: &str, known: &Program, rest: &[Word], words: &Words<'_>) -> bool {
     let any = |list: &Subcommands| words.has_subcommand(*list);
     rows(name, known).iter().any(|uses| match uses {
         Uses::All => true,

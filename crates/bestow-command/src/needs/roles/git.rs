@@ -1,15 +1,15 @@
 //! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
-use crate::needs::operand::path;
-use crate::needs::roles::words::Words;
 use crate::{
+    few::Few,
     needs::{
-        operand::{Operand, exact},
-        roles::words::{copied, is_short_for},
+        operand::{Operand, exact, path},
+        roles::words::{Words, copied, is_short_for},
     },
     options::{List, list},
+    parts::parts,
     values::{Access, Below},
-    word::{Gaps, Known, Word},
+    word::{Gaps, Known, Signs, Word},
 };
 
 /// The use that a subcommand makes of the files of its repository.
@@ -31,18 +31,22 @@ enum Does {
     Names,
 }
 
-/// Rows of subcommands, separated by blanks, their use of files, and their options that take a value.
-const ROWS: &[(&str, Does, List<'static>)] = &[
-    ("mv", Does::Moves, list!("")),
-    ("rm", Does::Removes, list!("--pathspec-from-file")),
-    ("checkout restore", Does::Writes, list!("-b -B -s --source --conflict --pathspec-from-file")),
-    ("grep", Does::Searches, GREP),
-    ("archive", Does::Takes, list!("-o --output --format --prefix --remote --exec --mtime")),
-    ("checkout-index", Does::Takes, list!("--prefix --stage")),
-    ("diff show format-patch", Does::Shows(""), DIFF),
-    ("log reflog whatchanged stash", Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff"), DIFF),
-    ("cat-file blame annotate", Does::Names, list!("")),
-];
+/// Returns what a subcommand does with files, and its options that take a value.
+fn use_of(subcommand: &str) -> Option<(Does, List<'static>)> {
+    const PATCHES: Does = Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff");
+    Some(match subcommand {
+        "mv" => (Does::Moves, list!("")),
+        "rm" => (Does::Removes, list!("--pathspec-from-file")),
+        "checkout" | "restore" => (Does::Writes, list!("-b -B -s --source --conflict --pathspec-from-file")),
+        "grep" => (Does::Searches, GREP),
+        "archive" => (Does::Takes, list!("-o --output --format --prefix --remote --exec --mtime")),
+        "checkout-index" => (Does::Takes, list!("--prefix --stage")),
+        "diff" | "show" | "format-patch" => (Does::Shows(""), DIFF),
+        "log" | "reflog" | "whatchanged" | "stash" => (PATCHES, DIFF),
+        "cat-file" | "blame" | "annotate" => (Does::Names, list!("")),
+        _ => return None,
+    })
+}
 
 /// Options with a value of `git grep`.
 const GREP: List<'static> = list!("-A -B -C -O -e -f -m --max-count --max-depth --threads");
@@ -89,8 +93,12 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             named.extend(operands.is_empty().then(|| here(Below::Everything)));
         }
         Does::Shows(with) => {
-            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(List::of(option)));
-            let is_silent = NO_PATCH.split(' ').any(|option| words.has(List::of(option))) || words.has(list!("-s -q"));
+            let has_one = |options: &'static str| {
+                let mut options = parts(options, b' ').filter(|option| !option.is_empty());
+                !words.options.is_empty() && options.any(|option| words.has(List::of(option)))
+            };
+            let asked = has_one(with);
+            let is_silent = has_one(NO_PATCH) || words.has(list!("-s -q"));
             if asked || with.is_empty() && !is_silent {
                 named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
                 named.extend(told.is_empty().then(|| here(Below::Versions)));
@@ -101,7 +109,7 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     named
 }
 
-/// Returns the row of the subcommand and the words after it.
+/// Returns the use of files by the subcommand, its options that take a value, and the words after it.
 fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
@@ -111,8 +119,8 @@ fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
             }
             option if option.starts_with('-') => {}
             name => {
-                let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
-                return row.map(|(_, does, values)| (*does, *values, rest.get(at + 1..).unwrap_or_default()));
+                let (does, values) = use_of(name)?;
+                return Some((does, values, rest.get(at + 1..).unwrap_or_default()));
             }
         }
     }
@@ -121,7 +129,7 @@ fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
 
 /// Returns the file of `revision:path`, relative to the repository or to the working directory.
 fn in_revision(arg: &Word) -> Option<Operand> {
-    let text = exact(arg)?;
+    let text = exact(arg).filter(|_| arg.has(Signs::COLON))?;
     let (_, file) = text.split_once(':')?;
     // The text between two colons selects one of several versions.
     let file = file
@@ -158,7 +166,7 @@ pub(super) fn reads_unknown(rest: &[Word], is_unknown: impl Fn(&Word) -> bool) -
 
 /// The operands of a `git` command that compares or searches files outside of a repository.
 struct WithoutIndex<'a> {
-    files: Vec<&'a Word>,
+    files: Few<&'a Word>,
     /// True if the words say so. Otherwise the place of the files decides.
     certain: bool,
     searches: bool,
@@ -173,7 +181,7 @@ fn without_index(rest: &[Word]) -> Option<WithoutIndex<'_>> {
     if verb.text() == "grep" {
         let words = Words::read(behind, GREP);
         let skipped = usize::from(!words.has(list!("-e -f")));
-        let files = words.operands.into_iter().skip(skipped).collect();
+        let files = words.operands.iter().copied().skip(skipped).collect();
         return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
     }
     let files = Words::read(behind, list!("-G -I -O -S -U -l")).operands;

@@ -1,6 +1,7 @@
 //! The options and operands of a program that uses files.
 
 use crate::{
+    few::Few,
     needs::operand::path,
     options::{List, is_listed, is_listed_letter, list, short},
 };
@@ -11,7 +12,7 @@ use crate::{
     parts::parts,
     programs::Program,
     values::{Access, Below, base_name},
-    word::Word,
+    word::{Signs, Word},
 };
 
 /// Options that are complete although they are prefixes of other options.
@@ -33,8 +34,8 @@ pub(super) fn everything_if(all: bool) -> Below {
 
 /// The operands and options of a command line.
 pub(super) struct Words<'a> {
-    pub(super) operands: Vec<&'a Word>,
-    pub(super) options: Vec<Given<'a>>,
+    pub(super) operands: Few<&'a Word>,
+    pub(super) options: Few<Given<'a>>,
 }
 
 /// The value of an option: a separate word or the end of one.
@@ -79,7 +80,7 @@ fn means(option: &str, names: List<'_>) -> bool {
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
     pub(super) fn read(rest: &'a [Word], values: List<'_>) -> Words<'a> {
-        let mut words = Words { operands: Vec::new(), options: Vec::new() };
+        let mut words = Words { operands: Few::default(), options: Few::default() };
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
             let text = arg.text();
@@ -91,7 +92,8 @@ impl<'a> Words<'a> {
                 words.operands.push(arg);
                 continue;
             }
-            match text.split_once('=').filter(|_| text.starts_with("--")) {
+            let is_assigned = text.starts_with("--") && arg.has(Signs::EQUALS);
+            match if is_assigned { text.split_once('=') } else { None } {
                 Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
                 None if is_listed(values, text) => words.give(text, args.next().map(Text::Word)),
                 // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
@@ -127,15 +129,18 @@ impl<'a> Words<'a> {
     }
 
     /// Returns the files that options of the program read and write.
-    pub(super) fn files_of(&self, known: &Program) -> Vec<Operand> {
-        let Some(files) = known.files else { return Vec::new() };
-        let named = |names: List<'static>, access| {
-            let given = self.options.iter().filter(move |given| means(&given.name, names));
-            // A directory is used with the files inside it.
-            let below = move |given: &Given<'_>| everything_if(is_directory(&given.name, names.text()));
-            given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
-        };
-        named(files.writes, Access::Write).chain(named(files.reads, Access::Read)).collect()
+    pub(super) fn files_of(&self, known: &Program) -> impl Iterator<Item = Operand> {
+        let lists = known.files.into_iter().filter(|_| !self.options.is_empty());
+        let lists = lists.flat_map(|files| [(files.writes, Access::Write), (files.reads, Access::Read)]);
+        lists.filter(|(names, _)| !names.is_empty()).flat_map(|(names, access)| self.named_by(names, access))
+    }
+
+    /// Returns the files that these options name.
+    fn named_by(&self, names: List<'static>, access: Access) -> impl Iterator<Item = Operand> {
+        let given = self.options.iter().filter(move |given| means(&given.name, names));
+        // A directory is used with the files inside it.
+        let below = move |given: &Given<'_>| everything_if(is_directory(&given.name, names.text()));
+        given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
     }
 
     /// Returns true if the program also reads the targets of links below its operands.
@@ -187,7 +192,7 @@ impl<'a> Words<'a> {
         })
     }
 
-    pub(super) fn named(&self, access: Access, below: Below) -> Vec<Operand> {
+    pub(super) fn named(&self, access: Access, below: Below) -> Few<Operand> {
         self.operands.iter().filter_map(|arg| path(arg, access, below)).collect()
     }
 }
@@ -196,7 +201,7 @@ impl<'a> Words<'a> {
 pub(super) fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     let directory: Vec<_> = words.values_of(list!("-t --target-directory")).filter_map(Text::text).collect();
     if name == "install" && (words.has_letter('d') || words.has(list!("--directory"))) {
-        return words.named(Access::Write, Below::Nothing);
+        return words.named(Access::Write, Below::Nothing).into_vec();
     }
     let (last, sources) = match words.operands.split_last() {
         Some((last, sources)) if directory.is_empty() => (Some(last), sources),

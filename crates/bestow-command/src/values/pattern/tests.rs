@@ -90,7 +90,7 @@ fn what_may_be_like_a_pattern_is_found_and_what_certainly_is_needs_every_word() 
             (0..starts(line)).any(|start| naive(&wanted, line.get(start..).unwrap_or_default(), true, false))
         };
         let all = lines(&words);
-        let command = Spoken { words: words.clone(), anywhere };
+        let command = Spoken { words: words.clone().into(), anywhere };
         if all.iter().any(is) {
             assert!(pattern.may_cover(&command), "{text}: {command:?}");
             met[0] += 1;
