@@ -17,17 +17,16 @@ pub(crate) fn destroys(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns false if no word of the text begins a statement that destroys.
+/// Returns false if no word of the text begins a statement that destroys. A word is one piece of the text.
 fn may_have_verb(text: &str) -> bool {
-    const VERBS: &[&[u8]] = &[b"drop", b"remove", b"match", b"optional", b"truncate", b"delete", b"alter", b"with"];
     let begins = |rest: &[u8]| {
-        VERBS.iter().any(|verb| rest.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+        STATEMENTS
+            .iter()
+            .any(|(verb, _)| rest.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb.as_bytes())))
     };
-    let may_begin = |byte: u8| matches!(byte.to_ascii_lowercase(), b'd' | b'r' | b'm' | b'o' | b't' | b'a' | b'w');
     let bytes = text.as_bytes();
     // A letter may become an ASCII one in upper case.
-    !text.is_ascii()
-        || bytes.iter().enumerate().any(|(at, byte)| may_begin(*byte) && bytes.get(at..).is_some_and(begins))
+    !text.is_ascii() || (0..bytes.len()).any(|at| bytes.get(at..).is_some_and(begins))
 }
 
 /// Returns the kind of destruction if the whole text is one statement.
@@ -95,34 +94,51 @@ fn until_end(words: &[String]) -> impl Iterator<Item = &String> {
     words.iter().take(64).take_while(|word| *word != ";")
 }
 
+/// The first words of statements that may destroy data, and what they destroy with the words that follow.
+const STATEMENTS: [(&str, fn(&[String]) -> Option<&'static str>); 8] = [
+    ("DROP", drops),
+    ("REMOVE", |words| matches!(word(words, 1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE")),
+    ("MATCH", matches_and_deletes),
+    ("OPTIONAL", matches_and_deletes),
+    ("TRUNCATE", |words| {
+        (!word(words, 1).is_empty() && !word(words, 1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE")
+    }),
+    // In `DELETE a FROM a JOIN b`, the deleted table comes before `FROM`.
+    ("DELETE", |words| (word(words, 1) == "FROM" || word(words, 2) == "FROM").then_some("DELETE FROM")),
+    ("ALTER", |words| {
+        let drops = word(words, 1) == "TABLE" && until_end(words).any(|word| word == "DROP" || word == "DELETE");
+        drops.then_some("ALTER … DROP")
+    }),
+    ("WITH", |words| {
+        let deletes = |pair: &[String]| matches!(pair, [first, second] if first == "DELETE" && second == "FROM");
+        words.windows(2).take(256).any(deletes).then_some("DELETE FROM")
+    }),
+];
+
+/// Returns the kind of destruction of the statement that begins with these words.
 fn destroying(words: &[String]) -> Option<&'static str> {
-    let word = |index: usize| words.get(index).map(String::as_str).unwrap_or_default();
-    match word(0) {
-        "DROP" => match word(1) {
-            "DATABASE" => Some("DROP DATABASE"),
-            "TABLE" => Some("DROP TABLE"),
-            "SCHEMA" => Some("DROP SCHEMA"),
-            "KEYSPACE" => Some("DROP KEYSPACE"),
-            "TABLESPACE" => Some("DROP TABLESPACE"),
-            "OWNED" => Some("DROP OWNED"),
-            "MATERIALIZED" | "FOREIGN" | "TEMPORARY" | "TEMP" | "EXTERNAL" => Some("DROP TABLE"),
-            "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" | "USER" | "ROLE" | "LOGIN" | "CATALOG"
-            | "NAMESPACE" | "WAREHOUSE" | "PLUGGABLE" | "SHARE" => Some("DROP"),
-            _ => until_end(words).any(|word| word == "CASCADE").then_some("DROP … CASCADE"),
-        },
-        "REMOVE" => matches!(word(1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE"),
-        "MATCH" | "OPTIONAL" => until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE"),
-        "TRUNCATE" => (!word(1).is_empty() && !word(1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE"),
-        // In `DELETE a FROM a JOIN b`, the deleted table comes before `FROM`.
-        "DELETE" => (word(1) == "FROM" || word(2) == "FROM").then_some("DELETE FROM"),
-        "ALTER" => until_end(words)
-            .any(|word| word == "DROP" || word == "DELETE")
-            .then_some("ALTER … DROP")
-            .filter(|_| word(1) == "TABLE"),
-        "WITH" => {
-            let deletes = |pair: &[String]| matches!(pair, [first, second] if first == "DELETE" && second == "FROM");
-            words.windows(2).take(256).any(deletes).then_some("DELETE FROM")
-        }
-        _ => None,
+    STATEMENTS.iter().find(|(verb, _)| *verb == word(words, 0)).and_then(|(_, destroys)| destroys(words))
+}
+
+fn word(words: &[String], index: usize) -> &str {
+    words.get(index).map(String::as_str).unwrap_or_default()
+}
+
+fn drops(words: &[String]) -> Option<&'static str> {
+    match word(words, 1) {
+        "DATABASE" => Some("DROP DATABASE"),
+        "TABLE" => Some("DROP TABLE"),
+        "SCHEMA" => Some("DROP SCHEMA"),
+        "KEYSPACE" => Some("DROP KEYSPACE"),
+        "TABLESPACE" => Some("DROP TABLESPACE"),
+        "OWNED" => Some("DROP OWNED"),
+        "MATERIALIZED" | "FOREIGN" | "TEMPORARY" | "TEMP" | "EXTERNAL" => Some("DROP TABLE"),
+        "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" | "USER" | "ROLE" | "LOGIN" | "CATALOG"
+        | "NAMESPACE" | "WAREHOUSE" | "PLUGGABLE" | "SHARE" => Some("DROP"),
+        _ => until_end(words).any(|word| word == "CASCADE").then_some("DROP … CASCADE"),
     }
+}
+
+fn matches_and_deletes(words: &[String]) -> Option<&'static str> {
+    until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE")
 }
