@@ -94,8 +94,11 @@ fn until_end(words: &[String]) -> impl Iterator<Item = &String> {
     words.iter().take(64).take_while(|word| *word != ";")
 }
 
+/// Returns the kind of destruction of a statement with a known first word.
+type Destroying = fn(&[String]) -> Option<&'static str>;
+
 /// The first words of statements that may destroy data, and what they destroy with the words that follow.
-const STATEMENTS: [(&str, fn(&[String]) -> Option<&'static str>); 8] = [
+const STATEMENTS: [(&str, Destroying); 8] = [
     ("DROP", drops),
     ("REMOVE", |words| matches!(word(words, 1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE")),
     ("MATCH", matches_and_deletes),
