@@ -190,10 +190,10 @@ impl Writer {
     /// They do not fail because of one that gives some.
     fn write_or_fail(&mut self, group: &[Arc<Batch>], queue: &Queue) -> bool {
         let Err(why) = self.write_and_tell(group, queue) else { return true };
-        let taking = only_taking(group);
-        if self.broken.is_none() && taking < group.len() {
+        let taking = group.get(..only_taking(group)).unwrap_or_default();
+        if self.broken.is_none() && taking.len() < group.len() {
             // If this fails too, the whole group has failed.
-            let _ = self.write_and_tell(&group[..taking], queue);
+            let _ = self.write_and_tell(taking, queue);
         }
         let why = self.broken.clone().unwrap_or(why);
         let fault = if self.broken.is_some() { StoreFault::Broken } else { StoreFault::Refused };
