@@ -141,17 +141,7 @@ impl Writer {
     fn take(&mut self, batches: VecDeque<Arc<Batch>>, queue: &Queue) {
         // A batch that was decided on top of a failed one is void, and the engine knows that.
         let known = self.failures;
-        let mut group: Vec<_> = batches.into_iter().filter(|batch| batch.failures == known).collect();
-        if self.is_full {
-            let rest = group.split_off(only_taking(&group));
-            if !self.write_or_fail(&group, queue) {
-                return;
-            }
-            if !rest.is_empty() && !self.has_room_again() {
-                return self.fail("the disk is full", StoreFault::Refused, queue);
-            }
-            group = rest;
-        }
+        let group: Vec<_> = batches.into_iter().filter(|batch| batch.failures == known).collect();
         self.write_or_fail(&group, queue);
     }
 
@@ -164,6 +154,9 @@ impl Writer {
     /// Makes sure that `bytes` more bytes have room. Steps that give permissions leave the reserve to those that take
     /// them away.
     fn make_room(&mut self, bytes: u64, only_takes: bool) -> Result<(), String> {
+        if self.is_full && !only_takes && !self.has_room_again() {
+            return Err("the disk is full".to_owned());
+        }
         let end = self.length.saturating_add(bytes);
         let Err(why) = self.room.own_with_reserve(&mut *self.file, end) else { return Ok(()) };
         if only_takes {
@@ -188,8 +181,8 @@ impl Writer {
 
     /// Writes a group. If that fails, the steps at its beginning that only take permissions away are written alone.
     /// They do not fail because of one that gives some.
-    fn write_or_fail(&mut self, group: &[Arc<Batch>], queue: &Queue) -> bool {
-        let Err(why) = self.write_and_tell(group, queue) else { return true };
+    fn write_or_fail(&mut self, group: &[Arc<Batch>], queue: &Queue) {
+        let Err(why) = self.write_and_tell(group, queue) else { return };
         let taking = group.get(..only_taking(group)).unwrap_or_default();
         if self.broken.is_none() && taking.len() < group.len() {
             // If this fails too, the whole group has failed.
@@ -198,7 +191,6 @@ impl Writer {
         let why = self.broken.clone().unwrap_or(why);
         let fault = if self.broken.is_some() { StoreFault::Broken } else { StoreFault::Refused };
         self.fail(&why, fault, queue);
-        false
     }
 
     fn write_and_tell(&mut self, group: &[Arc<Batch>], queue: &Queue) -> Result<(), String> {

@@ -220,9 +220,6 @@ fn written(text: SmolStr) -> SmolStr {
 
 /// Returns true for devices that every program may use, and for names of file descriptors.
 fn is_no_file(text: &str) -> bool {
-    if text.len() > 1 && !text.starts_with('/') {
-        return false;
-    }
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let device = |name: &str| {
         matches!(name, "stdin" | "zero" | "full" | "random" | "urandom" | "ptmx")

@@ -1,7 +1,7 @@
 //! A search of every suffix of an argument list for an embedded command.
 
 use crate::{
-    evaluator::{Evaluation, Traits},
+    evaluator::{Evaluation, Traits, leading},
     invocation::{Input, Search},
     tier::Tier,
     values::base_name,
@@ -47,8 +47,7 @@ impl Evaluation<'_, '_> {
         for (index, word) in words.iter().enumerate() {
             let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
-            let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
-            let is_known = is_name && Traits::of(name).has(Traits::MAY_DESTROY);
+            let is_known = leading::begins_name(name) && Traits::of(name).has(Traits::MAY_DESTROY);
             let may_destroy = is_known || self.rules.additions.may_destroy(name);
             if may_destroy && before != Some(name) {
                 before = Some(name);

@@ -167,7 +167,7 @@ fn hands_words_on(name: &str, rest: &[Word]) -> bool {
     }
 }
 
-/// Returns true for a word that the program only compares or displays.
+/// Returns true if the program only compares or displays a word, which may stand behind `--`.
 fn is_data(name: &str, rest: &[Word], behind_dashes: bool) -> bool {
     match name {
         "pkill" | "pgrep" => true,

@@ -27,10 +27,15 @@ pub(crate) fn runs_its_words(name: &str) -> bool {
     RUNNERS.contains(name)
 }
 
+/// Returns true if a word begins as the names of programs that can be destructive do. Options, for example, do not.
+pub(super) fn begins_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
 /// Returns true if a program can be destructive in any use.
 pub(super) fn may_destroy(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
+    begins_name(name)
         && name.bytes().all(plain)
         && (destroy::knows(name)
             || LEADING.contains(name)

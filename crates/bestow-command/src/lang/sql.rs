@@ -37,10 +37,9 @@ pub(crate) fn is_destroying_statement(text: &str) -> Option<&'static str> {
 /// Returns true if a text starts like a statement that may destroy data.
 pub(crate) fn may_start(text: &str) -> bool {
     const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
-    // Most texts begin otherwise.
     let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    matches!(first, Some(b'd' | b't' | b'a' | b'w' | b'b' | b'/' | b'-' | b'(' | b';'))
-        && VERBS.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+    let mut verbs = VERBS.iter().filter(|verb| verb.bytes().next() == first);
+    verbs.any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }
 
 /// Returns the kind of destruction for document, graph and key-value stores.

@@ -35,8 +35,7 @@ pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
 /// Returns the directory that the word or the next word names.
 fn value<'a>(word: &Word, behind: &mut impl Iterator<Item = &'a Word>) -> Option<SmolStr> {
     let text = word.text();
-    // All of them begin in one of these ways.
-    if !text.starts_with("-C") && !text.starts_with("--") {
+    if !text.starts_with('-') {
         return None;
     }
     if OPTIONS.contains(&text) {

@@ -153,9 +153,6 @@ fn is_subcommand_unsaid(rest: &[Word]) -> bool {
 /// Returns the host of a path that a shell opens as a connection, such as `/dev/tcp/host/port`. The inner `None` stands
 /// for an unknown host.
 pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
-    if !text.starts_with('/') {
-        return None;
-    }
     let device = text.strip_prefix("/dev/")?;
     let rest = device.strip_prefix("tcp/").or_else(|| device.strip_prefix("udp/"))?;
     let host = rest.split_once('/').map_or(rest, |(host, _)| host);
