@@ -80,11 +80,14 @@ impl Store for Gathering {
     }
 
     fn commit(&self, batch: Arc<Batch>) -> Taken {
-        let taken = self.journal.commit(batch);
-        if *self.reports.writer.lock().unwrap() != Some(thread::current().id()) {
-            *self.reports.commits.lock().unwrap() += 1;
-            self.reports.committed.notify_all();
+        if *self.reports.writer.lock().unwrap() == Some(thread::current().id()) {
+            return self.journal.commit(batch);
         }
+        // The step is counted before its failure can be reported, and not before the writing thread finds it.
+        let mut commits = self.reports.commits.lock().unwrap();
+        let taken = self.journal.commit(batch);
+        *commits += 1;
+        self.reports.committed.notify_all();
         taken
     }
 
