@@ -8,7 +8,7 @@ use crate::{
     shape::Shape,
     span::Span,
     tier::{Tier, prefix},
-    values::{Said, Spoken, SpokenPart, StartDir},
+    values::{Said, Spoken, SpokenPart},
     wildcard,
 };
 
@@ -60,7 +60,7 @@ impl Classification {
             self.tier = Tier::Dangerous;
             self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
         }
-        let part = Part::new(Tier::Dangerous, rule, "", Span::default(), vec![StartDir::Own]);
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
         self.parts.push(Part { starts, ..part });
         self.shape = None;
         self
@@ -113,7 +113,7 @@ impl Classification {
             tier: part.tier,
             runs: part.runs.clone(),
             starts: part.starts.clone(),
-            dirs: part.dirs.clone(),
+            dirs: part.dirs.to_vec(),
             obeys: part.obeys.clone(),
             by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
         };

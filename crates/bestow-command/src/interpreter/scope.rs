@@ -11,7 +11,7 @@ use crate::{
     word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
-use std::{collections::BTreeMap, rc::Rc};
+use std::{borrow::Cow, collections::BTreeMap, rc::Rc};
 
 /// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;
@@ -60,9 +60,9 @@ impl Positional {
                 .words
                 .get(index)
                 .cloned()
-                .unwrap_or_else(|| Value::one_of(vec![SmolStr::default()], Known::Environment)),
+                .unwrap_or_else(|| Value::one(SmolStr::default(), Known::Environment)),
             Some(known) => {
-                let rest = Value::one_of(vec![Fragment::Unknown.into()], known);
+                let rest = Value::one(Fragment::Unknown, known);
                 self.words.iter().fold(rest, |all, word| all.or(word))
             }
         }
@@ -80,7 +80,7 @@ impl Positional {
 /// The state of a shell. A copy for a subshell costs nothing until the subshell changes something.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
-    variables: Shared<BTreeMap<String, Value>>,
+    variables: Shared<BTreeMap<SmolStr, Value>>,
     /// Read-only variables. An assignment to them may fail.
     fixed: Shared<Vec<String>>,
     functions: Shared<BTreeMap<String, Function>>,
@@ -134,8 +134,8 @@ impl Scope {
             | "BASH_SOURCE"
             | "FUNCNAME"
             | "DIRSTACK" => Value::wild(),
-            "HOME" => Value::one_of(vec![Fragment::Home.into()], Known::Form),
-            "PWD" if !self.lost => Value::one_of(vec![".".into()], self.known_directory()),
+            "HOME" => Value::one(Fragment::Home, Known::Form),
+            "PWD" if !self.lost => Value::one(".", self.known_directory()),
             "IFS" if !self.lost => Value::text(" \t\n"),
             "@" | "*" => self.positional.all(),
             "?" | "#" | "$" | "!" | "PPID" | "UID" | "EUID" => Value::tame(),
@@ -171,7 +171,7 @@ impl Scope {
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
-            self.variables.own().insert(name.to_owned(), value);
+            self.variables.own().insert(name.into(), value);
         } else {
             self.forget();
         }
@@ -193,8 +193,8 @@ impl Scope {
         self.lost = true;
     }
 
-    pub(super) fn function(&self, name: &str) -> Option<Function> {
-        self.functions.get(name).cloned()
+    pub(super) fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.get(name)
     }
 
     /// Adds a definition. Earlier ones are kept, since a definition may fail.
@@ -299,7 +299,7 @@ impl Scope {
             };
             Some((name.clone(), value))
         });
-        let joined: Vec<(String, Value)> = joined.collect();
+        let joined: Vec<(SmolStr, Value)> = joined.collect();
         if joined.is_empty() {
             return;
         }
@@ -342,7 +342,7 @@ impl Scope {
 
     /// Returns true if another round from the state `before` has changed nothing relevant.
     pub(crate) fn is_settled(&self, before: &Scope) -> bool {
-        let same = |(name, value): (&String, &Value)| {
+        let same = |(name, value): (&SmolStr, &Value)| {
             let earlier = before.read(name);
             earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
         };
@@ -402,13 +402,13 @@ impl Scope {
     }
 
     /// Returns the directories in which a command runs here, for rules that are bound to directories.
-    pub(crate) fn dirs(&self) -> Vec<StartDir> {
+    pub(crate) fn dirs(&self) -> Cow<'static, [StartDir]> {
         // Unknown code may also have changed the directory.
         if self.lost {
-            return vec![StartDir::Unknown];
+            return StartDir::ANY.into();
         }
         if self.is_at_start() {
-            return vec![StartDir::Own];
+            return StartDir::ONLY_OWN.into();
         }
         let searches = self.assigned("CDPATH").is_some();
         let said = |text: &str| match text {
@@ -427,7 +427,7 @@ impl Scope {
                 dirs.push(dir);
             }
         }
-        dirs
+        dirs.into()
     }
 
     /// Returns the state for a new shell that is started here, without functions and parameters.

@@ -103,7 +103,7 @@ impl Interpreter<'_> {
             self.mark_unknown("what is run depends on an expansion that may be empty");
             return None;
         };
-        let Some(function) = self.scope.function(program.text()) else {
+        let Some(function) = self.scope.function(program.text()).cloned() else {
             self.run_program(args, input, line, span);
             return self.prints(args, input);
         };
@@ -140,19 +140,19 @@ impl Interpreter<'_> {
 
     fn run_program(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) {
         let known = self.can_follow(self.scope.weight_of_places());
-        let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
+        let dirs = if known { self.scope.dirs() } else { StartDir::ANY.into() };
         let invocation = Invocation { words: args, input };
         let Outcome { verdict, runs, starts, obeys } = self.evaluator.evaluate(self, &invocation);
         match self.parts.last_mut() {
             // A verdict that is safe in several ways is recorded once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
                 part.starts.extend(starts);
-                part.dirs.extend(dirs);
+                part.dirs.to_mut().extend_from_slice(&dirs);
                 part.obeys.extend(obeys);
             }
             _ => {
-                let part = self.part(verdict.tier, verdict.rule, span, dirs);
-                self.parts.push(Part { runs: Some(runs), starts, obeys, ..part });
+                let part = self.part(verdict.tier, verdict.rule, span);
+                self.parts.push(Part { runs: Some(runs), starts, dirs, obeys, ..part });
             }
         }
         self.remember(args, line);

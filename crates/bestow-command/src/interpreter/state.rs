@@ -16,7 +16,7 @@ use crate::{
         tree::{Command, Form, Parsed, RawWord, Script},
     },
     tier::Tier,
-    values::{Access, Obeys, Spoken, StartDir},
+    values::{Access, Obeys, Spoken},
     variables,
     verdict::Verdict,
     word::Word,
@@ -133,13 +133,13 @@ impl<'c> Interpreter<'c> {
 
     /// Records the effect of a part.
     pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
-        let part = self.part(tier, rule, span, vec![StartDir::Own]);
+        let part = self.part(tier, rule, span);
         self.parts.push(part);
     }
 
-    /// Creates a part that runs in these directories.
-    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span, dirs: Vec<StartDir>) -> Part {
-        Part::new(tier, rule, self.text, self.outer.unwrap_or(span), dirs)
+    /// Creates a part that runs in the start directory of the line.
+    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
+        Part::new(tier, rule, self.text, self.outer.unwrap_or(span))
     }
 
     /// Records that the current command cannot be proven harmless.
