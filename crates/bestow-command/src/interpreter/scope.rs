@@ -118,9 +118,16 @@ fn add_all(all: &mut Shared<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
 impl Scope {
     /// Returns the values to which `name` may expand.
     pub(crate) fn read(&self, name: &str) -> Value {
-        if let Some(value) = self.variables.get(name) {
-            return value.clone();
-        }
+        self.value(name).into_owned()
+    }
+
+    /// Returns the values to which `name` may expand, without a copy of assigned ones.
+    fn value(&self, name: &str) -> Cow<'_, Value> {
+        self.variables.get(name).map_or_else(|| Cow::Owned(self.unassigned(name)), Cow::Borrowed)
+    }
+
+    /// Returns the values of a variable that the text has not assigned.
+    fn unassigned(&self, name: &str) -> Value {
         match name {
             // The shell sets these variables from the words of earlier commands.
             "_"
@@ -294,8 +301,8 @@ impl Scope {
             let value = match (self.variables.get(name), other.variables.get(name)) {
                 (own, their) if own == their => return None,
                 (Some(own), Some(their)) => own.or(their),
-                (Some(own), None) => own.or(&other.read(name)),
-                (None, _) => self.read(name).or(&other.read(name)),
+                (Some(own), None) => own.or(&other.unassigned(name)),
+                (None, their) => self.unassigned(name).or(their?),
             };
             Some((name.clone(), value))
         });
@@ -343,8 +350,8 @@ impl Scope {
     /// Returns true if another round from the state `before` has changed nothing relevant.
     pub(crate) fn is_settled(&self, before: &Scope) -> bool {
         let same = |(name, value): (&SmolStr, &Value)| {
-            let earlier = before.read(name);
-            earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
+            let earlier = before.value(name);
+            *earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
         };
         let functions = |(name, function): (&String, &Function)| {
             before.functions.get(name).is_some_and(|earlier| {

@@ -85,11 +85,11 @@ impl Interpreter<'_> {
         let mut printed = String::new();
         for way in ways {
             self.budget.follow_commands(1);
-            self.scope = entry.clone();
             printed.extend(self.run(way, input, line, span).map(|output| output.text));
+            let end = std::mem::replace(&mut self.scope, entry.clone());
             match &mut after {
-                Some(after) => after.join(&self.scope),
-                None => after = Some(self.scope.clone()),
+                Some(after) => after.join(&end),
+                None => after = Some(end),
             }
         }
         self.scope = after.unwrap_or(entry);

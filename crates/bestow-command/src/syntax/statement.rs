@@ -48,7 +48,7 @@ fn reserved_word(letters: &[u8]) -> Option<&'static str> {
 }
 
 /// The number of words for which a command has room at first.
-const WORDS: usize = 4;
+const WORDS: usize = 8;
 
 impl Reader<'_> {
     /// Parses a whole text. The commands before a mistake stay in `script`.
@@ -88,6 +88,10 @@ impl Reader<'_> {
             }
             let mut pipelines = Few::default();
             let complete = self.and_or(&mut pipelines);
+            if script.statements.is_empty() {
+                // Most lists have one statement.
+                script.statements.reserve_exact(1);
+            }
             script.statements.push(Statement { pipelines, background: false });
             complete?;
             self.blanks();
@@ -216,9 +220,9 @@ impl Reader<'_> {
                 continue;
             }
             let Some(word) = self.word()? else { break };
-            match assignment(word, simple.words.is_empty()) {
-                Ok(assignment) => simple.assignments.push(assignment),
-                Err(word) => simple.words.push(word),
+            match simple.words.is_empty().then(|| assigned_name(&word)).flatten() {
+                Some(assigned) => simple.assignments.push(assignment(&word, assigned)),
+                None => simple.words.push(word),
             }
             if self.starts_function(&simple, &redirects) {
                 return self.function_after_name(simple);
@@ -328,14 +332,11 @@ pub(crate) fn bare_text(word: &RawWord) -> Option<&str> {
     }
 }
 
-/// Splits a word at the position of an assignment into name and value, or returns it unchanged.
-fn assignment(mut word: RawWord, may_be_one: bool) -> Result<Assignment, RawWord> {
-    let split = may_be_one.then(|| assigned_name(&word)).flatten();
-    let Some((name, partial, value)) = split else { return Err(word) };
+/// Returns the assignment that a word is. The word assigns the pieces to the name.
+fn assignment(word: &RawWord, (name, partial, pieces): (SmolStr, bool, Few<Piece>)) -> Assignment {
     let sign = name.len()..name.len() + 2;
     let appends = matches!(word.pieces.first(), Some(Piece::Bare(head)) if head.get(sign) == Some("+="));
-    word.pieces = value;
-    Ok(Assignment { name, value: word, partial, appends })
+    Assignment { name, value: RawWord { span: word.span, pieces }, partial, appends }
 }
 
 /// Returns the name that a word assigns to, a flag, and the pieces of the value. The flag is true if the value is only

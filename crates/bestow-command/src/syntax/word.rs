@@ -193,16 +193,16 @@ impl<'a> Reader<'a> {
         pieces.bare(self.slice(start, self.at));
     }
 
-    fn single_quoted(&mut self) -> Read<&str> {
+    fn single_quoted(&mut self) -> Read<&'a str> {
         let start = self.at;
-        while let Some(byte) = self.raw() {
-            self.step()?;
-            self.at += 1;
-            if byte == b'\'' {
-                return Ok(self.slice(start, self.at - 1));
-            }
+        self.skip_run(|byte| byte != b'\'');
+        let text = self.slice(start, self.at);
+        if self.raw().is_none() {
+            return self.stop("a single quote that is not closed");
         }
-        self.stop("a single quote that is not closed")
+        self.step()?;
+        self.at += 1;
+        Ok(text)
     }
 
     /// Parses text in which only `$`, backticks and the backslash are special, up to, but not including, `end`.
@@ -232,13 +232,11 @@ impl<'a> Reader<'a> {
     /// Reads quoted text up to the next special character.
     fn plain_run(&mut self, pieces: &mut Pieces) {
         let start = self.at;
-        while self.raw().is_some_and(|byte| !matches!(byte, b'\\' | b'$' | b'`' | b'"')) {
-            self.at += 1;
-        }
+        self.skip_run(|byte| !matches!(byte, b'\\' | b'$' | b'`' | b'"'));
         if self.at == start {
             self.at += 1;
+            self.ledger.steps += 1;
         }
-        self.ledger.steps += self.at - start;
         pieces.quoted(self.slice(start, self.at));
     }
 
