@@ -231,24 +231,25 @@ fn told(arg: &Word) -> (Option<Said>, Said) {
         let text = || arg.shared_text();
         return (None, if arg.is_of_environment() { Said::One(Ends::default()) } else { Said::Maybe(text()) });
     };
-    let last = arg.text().bytes().rposition(special).unwrap_or(first);
-    let start: SmolStr = arg.text().get(..first).unwrap_or_default().into();
-    // The end of a character class is not searched.
-    let home = arg.has_home() && !arg.is_pattern() && !arg.has_unknown();
-    let plain_end = !arg.text().contains(['[', '(', '\\']);
-    let end: SmolStr = arg.text().get(last + 1..).filter(|_| plain_end).unwrap_or_default().into();
+    let start = arg.text().get(..first).unwrap_or_default();
+    let begins = |start: &str| Ends { start: start.into(), end: SmolStr::default() };
+    let ends = || {
+        let last = arg.text().bytes().rposition(special).unwrap_or(first);
+        // The end of a character class is not searched.
+        let plain_end = !arg.text().contains(['[', '(', '\\']);
+        let end = arg.text().get(last + 1..).filter(|_| plain_end).unwrap_or_default();
+        Ends { start: start.into(), end: end.into() }
+    };
     if arg.is_pattern() && may_extend(arg.text()) {
-        let start = start.trim_end_matches(['@', '+', '!']).into();
-        (None, Said::Many(Ends { start, end: SmolStr::default() }))
-    } else if home {
+        (None, Said::Many(begins(start.trim_end_matches(['@', '+', '!']))))
+    } else if arg.has_home() && !arg.is_pattern() && !arg.has_unknown() {
         // The home directory is a single word.
-        (None, Said::One(Ends { start, end }))
+        (None, Said::One(ends()))
     } else if arg.may_split() {
-        let start = (!start.is_empty()).then(|| Said::One(Ends { start, end: SmolStr::default() }));
-        (start, Said::anything())
+        ((!start.is_empty()).then(|| Said::One(begins(start))), Said::anything())
     } else if arg.is_pattern() {
-        (None, Said::Many(Ends { start, end }))
+        (None, Said::Many(ends()))
     } else {
-        (None, Said::One(Ends { start, end }))
+        (None, Said::One(ends()))
     }
 }

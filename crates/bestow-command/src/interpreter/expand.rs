@@ -200,7 +200,8 @@ fn written(piece: &Piece) -> Option<&SmolStr> {
 fn plain(word: &RawWord) -> Option<Word> {
     if let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() {
         let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
-        return Some(Word::written(text.clone(), word.span)).filter(|word| !word.has(special));
+        let signs = Signs::of(text);
+        return (!signs.has(special)).then(|| Word::signed(text.clone(), signs, word.span));
     }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
@@ -224,7 +225,7 @@ impl Interpreter<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
         let mut all = Vec::with_capacity(words.len());
-        self.slots(words).into_iter().for_each(|slot| slot.add_all(&mut all));
+        self.slots(words).for_each(|slot| slot.add_all(&mut all));
         all
     }
 
@@ -247,22 +248,22 @@ impl Interpreter<'_> {
             self.mark_unknown("more ways to read it than are followed");
         }
         if count > MAX_WAYS || count == 1 {
-            slots.into_iter().for_each(|slot| slot.add_all(&mut way));
+            slots.for_each(|slot| slot.add_all(&mut way));
             return Few::One(way);
         }
         let mut ways = vec![way];
-        slots.into_iter().for_each(|slot| slot.extend(&mut ways));
+        slots.for_each(|slot| slot.extend(&mut ways));
         ways.into()
     }
 
-    fn slots(&mut self, words: &[RawWord]) -> Vec<Slot> {
-        let mut slots = Vec::with_capacity(words.len());
+    fn slots(&mut self, words: &[RawWord]) -> Few<Slot> {
+        let mut slots = Few::default();
         words.iter().for_each(|word| self.expand(word, &mut slots));
         slots
     }
 
     /// Adds the slots that one word fills. A word with braces may fill several.
-    fn expand(&mut self, word: &RawWord, slots: &mut Vec<Slot>) {
+    fn expand(&mut self, word: &RawWord, slots: &mut Few<Slot>) {
         if let Some(arg) = plain(word) {
             return slots.push(Slot::Word(arg));
         }

@@ -56,11 +56,9 @@ impl Positional {
 
     fn at(&self, index: usize) -> Value {
         match self.shaky {
-            None => self
-                .words
-                .get(index)
-                .cloned()
-                .unwrap_or_else(|| Value::one(SmolStr::default(), Known::Environment)),
+            None => {
+                self.words.get(index).cloned().unwrap_or_else(|| Value::one(SmolStr::default(), Known::Environment))
+            }
             Some(known) => {
                 let rest = Value::one(Fragment::Unknown, known);
                 self.words.iter().fold(rest, |all, word| all.or(word))

@@ -215,7 +215,9 @@ impl Reader<'_> {
         loop {
             self.step()?;
             self.blanks();
-            if let Some(redirect) = self.redirect()? {
+            if self.may_redirect()
+                && let Some(redirect) = self.redirect()?
+            {
                 redirects.push(redirect);
                 continue;
             }

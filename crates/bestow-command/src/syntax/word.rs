@@ -95,12 +95,18 @@ impl Pieces {
 impl<'a> Reader<'a> {
     /// Parses a word, or returns `None` if there is none at this position.
     pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
-        self.peek();
+        let Some(first) = self.peek() else { return Ok(None) };
         let start = self.at;
-        if let Some(text) = self.ordinary_word()? {
+        if is_ordinary(first)
+            && let Some(text) = self.ordinary_word()?
+        {
             self.node()?;
             let pieces = Few::One(Piece::Bare(text.into()));
             return Ok(Some(RawWord { span: self.span_from(start), pieces }));
+        }
+        if ends_word(first) && !matches!(first, b'<' | b'>') {
+            self.step()?;
+            return Ok(None);
         }
         let mut pieces = Pieces::default();
         while let Some(byte) = self.peek() {
@@ -171,7 +177,7 @@ impl<'a> Reader<'a> {
         let length = ordinary_bytes(rest);
         let next = rest.get(length);
         // A parenthesis may follow a pattern or a name, or belong to a process substitution.
-        if length == 0 || next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+        if next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
             return Ok(None);
         }
         self.step()?;
