@@ -1,5 +1,7 @@
 //! The result types of the classifier.
 
+use std::fmt::Write;
+
 use serde::Serialize;
 
 use crate::{
@@ -46,7 +48,8 @@ impl Classification {
         let tier = part.tier;
         let mut reason = [prefix(tier), ": ", &part.rule].concat();
         if parts.len() > 1 {
-            reason.extend([" (part ", &(index + 1).to_string(), " of ", &parts.len().to_string(), ")"]);
+            // Writing into a text never fails.
+            let _ = write!(reason, " (part {} of {})", index + 1, parts.len());
         }
         Classification { tier, reason, parts, understood: true, shape: None, named: NamedUses::default() }
     }

@@ -131,7 +131,8 @@ impl<T> FromIterator<T> for Few<T> {
         let Some(first) = items.next() else { return Few::default() };
         let Some(second) = items.next() else { return Few::One(first) };
         let mut all = Vec::with_capacity(ROOM.max(2 + items.size_hint().0));
-        all.extend([first, second]);
+        all.push(first);
+        all.push(second);
         all.extend(items);
         Few::Many(all)
     }

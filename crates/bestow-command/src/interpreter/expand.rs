@@ -171,17 +171,24 @@ impl Draft {
         }
     }
 
+    /// Ends the current word and begins another one.
     fn end_word(&mut self) {
-        let (done, made, secret) = (std::mem::take(&mut self.done), self.made, self.secret);
-        let Draft { text, known, origin, glob, splits, open, content, started, .. } =
-            std::mem::replace(self, Draft { done, made, secret, ..Draft::default() });
+        let (made, secret) = (self.made, self.secret);
+        let done = std::mem::take(self).into_words();
+        *self = Draft { done, made, secret, ..Draft::default() };
+    }
+
+    /// Returns the words, including the current one if it was started.
+    fn into_words(self) -> Few<Word> {
+        let Draft { mut done, text, known, origin, glob, splits, open, secret, content, started, .. } = self;
         if started {
             // The command `[` is a name, not the start of a pattern.
             let text = text.finish();
             let glob = glob && text != "[";
             let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
-            self.done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
+            done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
         }
+        done
     }
 }
 
@@ -337,8 +344,7 @@ impl Interpreter<'_> {
         };
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
-            draft.end_word();
-            draft.done.map(|arg| {
+            draft.into_words().map(|arg| {
                 let blanks = other_blanks && arg.is_expanded();
                 let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
                 arg.at(span).opened(open).meaning(meaning)

@@ -63,8 +63,8 @@ impl Interpreter<'_> {
         }
         let input = given.unwrap_or(input);
         let as_written = simple.assignments.is_empty() && self.scope.assigned("IFS").is_none();
-        let line = if as_written { input.clone() } else { Input::Unknown };
-        let output = self.either(&ways, &input, &line, span);
+        let line = if as_written { &input } else { &Input::Unknown };
+        let output = self.either(&ways, &input, line, span);
         if let Some(before) = before {
             // Before a builtin or a function, a variable may stay set.
             self.scope.join(&before);

@@ -238,15 +238,16 @@ impl<'c> Interpreter<'c> {
     /// Follows a compound command with its redirections. Returns the known part of its output.
     fn compound(&mut self, command: &Command, input: Input) -> Option<Output> {
         let given = self.redirects(&command.redirects).unwrap_or(input);
-        let outer = (self.feed.clone(), self.is_fed);
+        let was_fed = self.is_fed;
         self.is_fed |= !given.is_silent();
-        if let Input::Text(text) = given {
-            self.feed = Some(text);
-        }
+        let outer = if let Input::Text(text) = given { Some(self.feed.replace(text)) } else { None };
         let unchanged = redirections::may_fail(&command.redirects).then(|| self.scope.clone());
         let output = self.inside(command);
         unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
-        (self.feed, self.is_fed) = outer;
+        self.is_fed = was_fed;
+        if let Some(outer) = outer {
+            self.feed = outer;
+        }
         self.kept(output, &command.redirects)
     }
 

@@ -183,18 +183,14 @@ impl Reader<'_> {
         self.blanks();
         let start = self.at;
         let form = match self.peek() {
-            Some(b'(') => Some(self.nested(Self::parenthesis)?),
+            Some(b'(') => self.nested(Self::parenthesis)?,
             Some(_) => match self.reserved() {
-                Some("in" | "]]") | None => None,
-                Some(word) => Some(self.nested(|reader| reader.compound(word))?),
+                Some("in" | "]]") | None => return self.simple(start),
+                Some(word) => self.nested(|reader| reader.compound(word))?,
             },
-            None => None,
+            None => return self.simple(start),
         };
-        let (form, redirects) = match form {
-            Some(form @ Form::Function { .. }) => (form, Vec::new()),
-            Some(form) => (form, self.redirects()?),
-            None => self.simple()?,
-        };
+        let redirects = if matches!(form, Form::Function { .. }) { Vec::new() } else { self.redirects()? };
         Ok(Command { span: self.span_from(start), form, redirects })
     }
 
@@ -209,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    fn simple(&mut self) -> Read<(Form, Vec<Redirect>)> {
+    fn simple(&mut self, start: usize) -> Read<Command> {
         let mut simple = Simple { assignments: Vec::new(), words: Vec::with_capacity(WORDS) };
         let mut redirects = Vec::new();
         loop {
@@ -227,13 +223,13 @@ impl Reader<'_> {
                 None => simple.words.push(word),
             }
             if self.starts_function(&simple, &redirects) {
-                return self.function_after_name(simple);
+                return self.function_after_name(&simple, start);
             }
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
             return self.stop("a command is missing");
         }
-        Ok((Form::Simple(simple), redirects))
+        Ok(Command { span: self.span_from(start), form: Form::Simple(simple), redirects })
     }
 
     fn starts_function(&mut self, simple: &Simple, redirects: &[Redirect]) -> bool {
@@ -249,10 +245,11 @@ impl Reader<'_> {
         found
     }
 
-    fn function_after_name(&mut self, simple: Simple) -> Read<(Form, Vec<Redirect>)> {
+    fn function_after_name(&mut self, simple: &Simple, start: usize) -> Read<Command> {
         let name = simple.words.first().and_then(bare_text).map(str::to_owned);
         let Some(name) = name else { return self.stop("a function without a plain name") };
-        Ok((self.function_body(name)?, Vec::new()))
+        let form = self.function_body(name)?;
+        Ok(Command { span: self.span_from(start), form, redirects: Vec::new() })
     }
 
     /// Parses `() body` after the name.
