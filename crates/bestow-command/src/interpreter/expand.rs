@@ -285,7 +285,7 @@ impl Interpreter<'_> {
         let Some(expansion) = brace::expand(&word.pieces) else {
             return slots.push(match self.expand_pieces(&word.pieces, word.span, true) {
                 Few::One(Few::One(word)) => Slot::Word(word),
-                alternatives => Slot::OneOf(alternatives),
+                alternatives @ (Few::One(_) | Few::Many(_)) => Slot::OneOf(alternatives),
             });
         };
         if !expansion.complete {
@@ -362,8 +362,8 @@ impl Interpreter<'_> {
                 matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
                     && parameter.subscript.is_empty()
                     && parameter.inside.pieces.iter().all(written)
-                    && variables::names_an_address(&parameter.name)
                     && self.scope.assigned(&parameter.name).is_none()
+                    && variables::names_an_address(&parameter.name)
             }
             Piece::Bare(_) | Piece::Quoted(_) | Piece::Element => true,
             Piece::Glob(_) | Piece::Tilde(_) | Piece::Command { .. } | Piece::Process(_) => false,

@@ -47,6 +47,11 @@ impl Positional {
         Positional { words: Shared::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
     }
 
+    /// Returns true if the parameters are copies of the same ones.
+    fn is(&self, other: &Self) -> bool {
+        self.shaky == other.shaky && self.words.is(&other.words)
+    }
+
     /// Removes the first `count` parameters. If there are fewer, all of them stay.
     pub(crate) fn shift(&mut self, count: usize) {
         if self.shaky.is_none() && count <= self.words.len() {
@@ -239,6 +244,9 @@ impl Scope {
 
     /// Joins the states of two ways that meet.
     pub(crate) fn join(&mut self, other: &Scope) {
+        if self.is_copy_of(other) {
+            return;
+        }
         self.lost |= other.lost;
         self.meddled |= other.meddled;
         self.join_variables(other);
@@ -331,6 +339,18 @@ impl Scope {
                 }
             }
         }
+    }
+
+    /// Returns true if one state is a copy of the other, and neither has changed since. Equal states may be no copies.
+    fn is_copy_of(&self, other: &Scope) -> bool {
+        self.variables.is(&other.variables)
+            && self.fixed.is(&other.fixed)
+            && self.functions.is(&other.functions)
+            && self.positional.is(&other.positional)
+            && self.stayed.is(&other.stayed)
+            && self.entering.is(&other.entering)
+            && (self.lost, self.meddled) == (other.lost, other.meddled)
+            && self.places == other.places
     }
 
     /// Returns true if no command can tell the states apart.
