@@ -1,5 +1,7 @@
 //! The result types of the classifier.
 
+use std::fmt::Write;
+
 use serde::Serialize;
 
 use crate::{
@@ -8,7 +10,7 @@ use crate::{
     shape::Shape,
     span::Span,
     tier::{Tier, prefix},
-    values::{Said, Spoken, SpokenPart, StartDir},
+    values::{Said, Spoken, SpokenPart},
     wildcard,
 };
 
@@ -46,7 +48,8 @@ impl Classification {
         let tier = part.tier;
         let mut reason = [prefix(tier), ": ", &part.rule].concat();
         if parts.len() > 1 {
-            reason.extend([" (part ", &(index + 1).to_string(), " of ", &parts.len().to_string(), ")"]);
+            // Writing into a text never fails.
+            let _ = write!(reason, " (part {} of {})", index + 1, parts.len());
         }
         Classification { tier, reason, parts, understood: true, shape: None, named: NamedUses::default() }
     }
@@ -60,7 +63,7 @@ impl Classification {
             self.tier = Tier::Dangerous;
             self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
         }
-        let part = Part::new(Tier::Dangerous, rule, "", Span::default(), vec![StartDir::Own]);
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
         self.parts.push(Part { starts, ..part });
         self.shape = None;
         self
@@ -113,7 +116,7 @@ impl Classification {
             tier: part.tier,
             runs: part.runs.clone(),
             starts: part.starts.clone(),
-            dirs: part.dirs.clone(),
+            dirs: part.dirs.to_vec(),
             obeys: part.obeys.clone(),
             by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
         };

@@ -1,6 +1,10 @@
 //! A list that is usually short.
 
-use std::ops::{Deref, DerefMut};
+use std::{
+    iter::Chain,
+    ops::{Deref, DerefMut},
+    option, vec,
+};
 
 /// A list that takes no memory of its own while it has at most one item.
 #[derive(Clone, Debug)]
@@ -37,6 +41,14 @@ impl<T> Few<T> {
         match self {
             Few::One(item) => work(item),
             Few::Many(items) => items.into_iter().for_each(work),
+        }
+    }
+
+    /// Returns the list with another item in the place of each item.
+    pub(crate) fn map<U>(self, mut change: impl FnMut(T) -> U) -> Few<U> {
+        match self {
+            Few::One(item) => Few::One(change(item)),
+            Few::Many(items) => Few::Many(items.into_iter().map(change).collect()),
         }
     }
 
@@ -77,6 +89,27 @@ impl<T> From<Vec<T>> for Few<T> {
     }
 }
 
+impl<T: PartialEq> PartialEq for Few<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<T: Eq> Eq for Few<T> {}
+
+impl<T> IntoIterator for Few<T> {
+    type Item = T;
+    type IntoIter = Chain<option::IntoIter<T>, vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (first, others) = match self {
+            Few::One(item) => (Some(item), Vec::new()),
+            Few::Many(items) => (None, items),
+        };
+        first.into_iter().chain(others)
+    }
+}
+
 impl<'f, T> IntoIterator for &'f Few<T> {
     type Item = &'f T;
     type IntoIter = std::slice::Iter<'f, T>;
@@ -94,8 +127,13 @@ impl<T> Extend<T> for Few<T> {
 
 impl<T> FromIterator<T> for Few<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let mut few = Few::default();
-        few.extend(items);
-        few
+        let mut items = items.into_iter();
+        let Some(first) = items.next() else { return Few::default() };
+        let Some(second) = items.next() else { return Few::One(first) };
+        let mut all = Vec::with_capacity(ROOM.max(2 + items.size_hint().0));
+        all.push(first);
+        all.push(second);
+        all.extend(items);
+        Few::Many(all)
     }
 }

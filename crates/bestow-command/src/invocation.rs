@@ -6,6 +6,7 @@ use smol_str::SmolStr;
 use std::{ptr, sync::Arc};
 
 use crate::{
+    few::Few,
     place::Places,
     values::{Ends, Obeys, Said, Spoken},
     verdict::Verdict,
@@ -184,12 +185,12 @@ pub(crate) fn is_certain(word: &Said) -> bool {
 
 /// Returns what is known about these words.
 pub(crate) fn said_of(args: &[Word]) -> Arc<[Said]> {
-    if args.iter().all(is_plain) {
-        return args.iter().map(|arg| Said::Is(arg.shared_text())).collect();
+    if args.iter().any(Word::may_split) {
+        let mut words = Vec::with_capacity(2 * args.len());
+        args.iter().for_each(|arg| words.extend(said(arg)));
+        return words.into();
     }
-    let mut words = Vec::with_capacity(args.len());
-    args.iter().for_each(|arg| tell(arg, &mut words));
-    words.into()
+    args.iter().map(|arg| told(arg).1).collect()
 }
 
 /// Returns true if a word is exactly its text.
@@ -208,45 +209,47 @@ fn may_extend(text: &str) -> bool {
 }
 
 /// Returns what is known about a word.
-pub(crate) fn said(arg: &Word) -> Vec<Said> {
-    let mut words = Vec::with_capacity(1);
-    tell(arg, &mut words);
-    words
+pub(crate) fn said(arg: &Word) -> Few<Said> {
+    match told(arg) {
+        (None, only) => Few::One(only),
+        (Some(start), others) => vec![start, others].into(),
+    }
 }
 
-/// Adds what is known about a word.
-fn tell(arg: &Word, words: &mut Vec<Said>) {
+/// Returns what is known about a word. If it may split, the known start of its first word comes before the rest.
+fn told(arg: &Word) -> (Option<Said>, Said) {
     if is_plain(arg) {
-        return words.push(Said::Is(arg.shared_text()));
+        return (None, Said::Is(arg.shared_text()));
     }
     let globs = |byte: u8| matches!(byte, b'*' | b'?' | b'[') || (arg.is_expanded() && byte == b'\\');
     let special = |byte: u8| is_gap(byte.into()) || globs(byte);
     let first = arg.text().bytes().position(special);
     if arg.is_open() || (first.is_none() && (arg.known() == Known::Partly || arg.may_split())) {
-        return words.push(Said::anything());
+        return (None, Said::anything());
     }
     let Some(first) = first else {
         let text = || arg.shared_text();
-        return words.push(if arg.is_of_environment() { Said::One(Ends::default()) } else { Said::Maybe(text()) });
+        return (None, if arg.is_of_environment() { Said::One(Ends::default()) } else { Said::Maybe(text()) });
     };
-    let last = arg.text().bytes().rposition(special).unwrap_or(first);
-    let start: SmolStr = arg.text().get(..first).unwrap_or_default().into();
-    // The end of a character class is not searched.
-    let home = arg.has_home() && !arg.is_pattern() && !arg.has_unknown();
-    let plain_end = !arg.text().contains(['[', '(', '\\']);
-    let end: SmolStr = arg.text().get(last + 1..).filter(|_| plain_end).unwrap_or_default().into();
+    let start = arg.text().get(..first).unwrap_or_default();
+    let begins = |start: &str| Ends { start: start.into(), end: SmolStr::default() };
+    let ends = || {
+        let last = arg.text().bytes().rposition(special).unwrap_or(first);
+        // The end of a character class is not searched.
+        let plain_end = !arg.text().contains(['[', '(', '\\']);
+        let end = arg.text().get(last + 1..).filter(|_| plain_end).unwrap_or_default();
+        Ends { start: start.into(), end: end.into() }
+    };
     if arg.is_pattern() && may_extend(arg.text()) {
-        let start = start.trim_end_matches(['@', '+', '!']).into();
-        words.push(Said::Many(Ends { start, end: SmolStr::default() }));
-    } else if home {
+        (None, Said::Many(begins(start.trim_end_matches(['@', '+', '!']))))
+    } else if arg.has_home() && !arg.is_pattern() && !arg.has_unknown() {
         // The home directory is a single word.
-        words.push(Said::One(Ends { start, end }));
+        (None, Said::One(ends()))
     } else if arg.may_split() {
-        words.extend((!start.is_empty()).then(|| Said::One(Ends { start, end: SmolStr::default() })));
-        words.push(Said::anything());
+        ((!start.is_empty()).then(|| Said::One(begins(start))), Said::anything())
     } else if arg.is_pattern() {
-        words.push(Said::Many(Ends { start, end }));
+        (None, Said::Many(ends()))
     } else {
-        words.push(Said::One(Ends { start, end }));
+        (None, Said::One(ends()))
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of a command line.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::{
@@ -18,7 +20,7 @@ pub struct Part {
     /// through [`Escaped`](crate::values::Escaped).
     pub command: String,
     /// The rule that decided the tier.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
     /// The position of the part in the command line.
     pub span: Span,
     /// The invocation of the program as it is written.
@@ -32,7 +34,7 @@ pub struct Part {
     /// The directories in which the part may run, as far as the text shows them.
     #[serde(skip)]
     #[doc(hidden)]
-    pub dirs: Vec<StartDir>,
+    pub dirs: Cow<'static, [StartDir]>,
     /// The files that the programs of this part obey.
     #[serde(skip)]
     #[doc(hidden)]
@@ -43,7 +45,9 @@ pub struct Part {
 pub(crate) const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
-    pub(crate) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span, dirs: Vec<StartDir>) -> Self {
+    /// Creates a part that runs in the start directory of its line.
+    pub(crate) fn new(tier: Tier, rule: impl Into<Cow<'static, str>>, text: &str, span: Span) -> Self {
+        let dirs = Cow::Borrowed(StartDir::ONLY_OWN);
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();

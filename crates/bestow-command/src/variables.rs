@@ -219,9 +219,11 @@ pub(crate) fn names_a_secret(name: &str) -> bool {
     ];
     /// Words of names. Other words contain them.
     const WORDS: &[&str] = &["HOOK", "OTP", "PAT", "PEM", "PIN", "PSK", "PW", "SK", "TOTP"];
+    // The parts and most names are too short for a search that prepares itself.
+    let holds = |part: &&str| name.as_bytes().windows(part.len()).any(|bytes| bytes == part.as_bytes());
     // Most variables of a script have names in lower case.
     name.bytes().any(|byte| byte.is_ascii_uppercase())
-        && (PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| WORDS.contains(&word)))
+        && (PARTS.iter().any(holds) || name.split('_').any(|word| WORDS.contains(&word)))
 }
 
 /// Returns true if the name of an environment variable says that the value is an absolute path, an address, a number or

@@ -298,6 +298,11 @@ impl Word {
     pub(crate) fn written(text: impl Into<SmolStr>, span: Span) -> Self {
         let text = text.into();
         let signs = Signs::of(&text);
+        Word::signed(text, signs, span)
+    }
+
+    /// Creates a word of a text that has no gap, and these signs.
+    pub(crate) fn signed(text: SmolStr, signs: Signs, span: Span) -> Self {
         Word { text, signs, span, ..Word::default() }
     }
 

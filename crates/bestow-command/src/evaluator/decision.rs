@@ -217,7 +217,7 @@ impl Evaluation<'_, '_> {
         if self.rules.profile == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }
-        let obeys = Obeys { dirs: self.shell.scope.dirs(), ..obeys };
+        let obeys = Obeys { dirs: self.shell.scope.dirs().into_owned(), ..obeys };
         if !self.shell.obeyed.contains(&obeys) {
             self.shell.obeyed.push(obeys);
         }

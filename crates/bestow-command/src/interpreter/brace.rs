@@ -27,7 +27,9 @@ pub(super) fn is_one_word(text: &str) -> bool {
 
 /// Expands the braces in `pieces`. Returns `None` if there is no brace.
 pub(super) fn expand(pieces: &[Piece]) -> Option<Expansion> {
-    let braces = |piece: &Piece| if let Piece::Bare(text) = piece { text.matches('{').count() } else { 0 };
+    let braces = |piece: &Piece| {
+        if let Piece::Bare(text) = piece { text.bytes().filter(|byte| *byte == b'{').count() } else { 0 }
+    };
     let count: usize = pieces.iter().map(braces).sum();
     if count == 0 {
         return None;

@@ -1,6 +1,7 @@
 //! Builtins that change the state of the shell. Their other effects are evaluated like those of any other command.
 
 use crate::{
+    few::Few,
     interpreter::{Interpreter, Positional, Value},
     invocation::Input,
     span::Span,
@@ -134,7 +135,7 @@ impl Interpreter<'_> {
                 None if flags.contains(['f', 'p', 'F']) || matches!(program, "export" | "readonly") => {}
                 None if odd => self.set(&name, Value::wild()),
                 // `local name` hides the old value. The other builtins keep it.
-                None => self.set(&name, before.or(&Value::one_of(vec![SmolStr::default()], Known::Fully))),
+                None => self.set(&name, before.or(&Value::text(SmolStr::default()))),
             }
             // An exported variable reaches programs, no matter when it was set.
             let exports = program == "export" || flags.contains('x');
@@ -249,7 +250,7 @@ pub(super) fn list_of(list: &Word) -> Value {
     if elements.next().is_none_or(|before| !before.is_empty()) || list.is_wild() || elements.clone().any(keyed) {
         return Value::wild();
     }
-    let texts: Vec<SmolStr> = elements.map(SmolStr::from).collect();
+    let texts: Few<SmolStr> = elements.map(SmolStr::from).collect();
     let open = list.is_pattern() && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
     let at_least = if open {
         Known::Partly

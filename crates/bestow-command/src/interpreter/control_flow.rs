@@ -138,7 +138,6 @@ impl Interpreter<'_> {
         let mut commands = pipeline.commands.iter().peekable();
         while let Some(command) = commands.next() {
             let is_last = commands.peek().is_none();
-            self.scope = before.clone();
             let output = self.heard(!is_last, |shell| shell.leaving(|shell| shell.command(command, input)));
             if is_last {
                 last = output;
@@ -150,6 +149,7 @@ impl Interpreter<'_> {
                 Some(output) => Input::Text(output.at_least()),
                 None => Input::Unknown,
             };
+            self.scope = before.clone();
         }
         // The last command may run in the current shell: `lastpipe`, `zsh`, `ksh`.
         self.scope.join(&before);

@@ -29,7 +29,7 @@ enum Slot {
     /// This word.
     Word(Word),
     /// One of these lists of words.
-    OneOf(Vec<Vec<Word>>),
+    OneOf(Few<Few<Word>>),
 }
 
 impl Slot {
@@ -41,13 +41,12 @@ impl Slot {
         }
     }
 
-    /// Returns the words of all alternatives.
-    fn into_words(self) -> impl Iterator<Item = Word> {
-        let (word, alternatives) = match self {
-            Slot::Word(word) => (Some(word), Vec::new()),
-            Slot::OneOf(alternatives) => (None, alternatives),
-        };
-        word.into_iter().chain(alternatives.into_iter().flatten())
+    /// Appends the words of all alternatives.
+    fn add_all(self, words: &mut Vec<Word>) {
+        match self {
+            Slot::Word(word) => words.push(word),
+            Slot::OneOf(alternatives) => alternatives.for_each(|one| words.extend(one)),
+        }
     }
 
     /// Appends each alternative to each of the command lines.
@@ -56,10 +55,13 @@ impl Slot {
             Slot::Word(word) => ways.iter_mut().for_each(|way| way.push(word.clone())),
             Slot::OneOf(alternatives) => match alternatives.as_slice() {
                 [] => {}
-                [only] => ways.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
+                [only] => ways.iter_mut().for_each(|way| way.extend_from_slice(only)),
                 several => {
-                    let with = |way: &Vec<Word>, words: &Vec<Word>| way.iter().chain(words).cloned().collect();
-                    *ways = ways.iter().flat_map(|way| several.iter().map(|words| with(way, words))).collect();
+                    let mut longer = Vec::with_capacity(ways.len() * several.len());
+                    for way in ways.iter() {
+                        longer.extend(several.iter().map(|words| [way.as_slice(), words].concat()));
+                    }
+                    *ways = longer;
                 }
             },
         }
@@ -68,11 +70,11 @@ impl Slot {
     /// Keeps only the first and the last alternative if all of them are numbers, because any number has the same
     /// effect.
     fn keep_ends_of_numbers(&mut self) {
-        let is_number = |words: &Vec<Word>| match words.as_slice() {
+        let is_number = |words: &Few<Word>| match words.as_slice() {
             [word] => word.text().bytes().all(|byte| byte.is_ascii_digit()),
             _ => false,
         };
-        if let Slot::OneOf(alternatives) = self
+        if let Slot::OneOf(Few::Many(alternatives)) = self
             && alternatives.len() > 2
             && alternatives.iter().all(is_number)
         {
@@ -84,9 +86,9 @@ impl Slot {
 /// The words that one word may become, while its pieces are read.
 #[derive(Clone, Debug, Default)]
 struct Draft {
-    done: Vec<Word>,
+    done: Few<Word>,
     /// The text of the current word, and what is known about it.
-    text: String,
+    text: SmolStrBuilder,
     known: Known,
     origin: Origin,
     glob: bool,
@@ -104,12 +106,18 @@ impl Draft {
     /// Creates a draft of a word that may be any text.
     fn unknown() -> Self {
         let (known, origin) = (Known::Partly, Origin::Expansion);
-        Draft { known, origin, splits: true, text: UNKNOWN.to_string(), started: true, ..Draft::default() }
+        let mut draft = Draft { known, origin, splits: true, started: true, ..Draft::default() };
+        draft.push_unknown();
+        draft
     }
 
     fn push(&mut self, text: &str) {
         self.started = true;
         self.text.push_str(&literal(text));
+    }
+
+    fn push_unknown(&mut self) {
+        self.text.push_str(&SmolStr::from(UNKNOWN));
     }
 
     fn start_element(&mut self) {
@@ -123,7 +131,7 @@ impl Draft {
         self.known = self.known.max(known);
         if self.text.len() + value.len() > MAX_WORD {
             self.known = Known::Partly;
-            self.text.push_str(&UNKNOWN.to_string());
+            self.push_unknown();
             self.started = true;
             return;
         }
@@ -163,16 +171,24 @@ impl Draft {
         }
     }
 
+    /// Ends the current word and begins another one.
     fn end_word(&mut self) {
-        let (done, made, secret) = (std::mem::take(&mut self.done), self.made, self.secret);
-        let Draft { text, known, origin, glob, splits, open, content, started, .. } =
-            std::mem::replace(self, Draft { done, made, secret, ..Draft::default() });
+        let (made, secret) = (self.made, self.secret);
+        let done = std::mem::take(self).into_words();
+        *self = Draft { done, made, secret, ..Draft::default() };
+    }
+
+    /// Returns the words, including the current one if it was started.
+    fn into_words(self) -> Few<Word> {
+        let Draft { mut done, text, known, origin, glob, splits, open, secret, content, started, .. } = self;
         if started {
             // The command `[` is a name, not the start of a pattern.
+            let text = text.finish();
             let glob = glob && text != "[";
             let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
-            self.done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
+            done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
         }
+        done
     }
 }
 
@@ -191,7 +207,8 @@ fn written(piece: &Piece) -> Option<&SmolStr> {
 fn plain(word: &RawWord) -> Option<Word> {
     if let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() {
         let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
-        return Some(Word::written(text.clone(), word.span)).filter(|word| !word.has(special));
+        let signs = Signs::of(text);
+        return (!signs.has(special)).then(|| Word::signed(text.clone(), signs, word.span));
     }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
@@ -211,51 +228,49 @@ fn plain(word: &RawWord) -> Option<Word> {
     Some(Word::literal(text, word.span).globbing(is_pattern))
 }
 
-/// Returns the arguments of words without expansions.
-fn all_plain(words: &[RawWord]) -> Option<Vec<Word>> {
-    let mut args = Vec::with_capacity(words.len());
-    for word in words {
-        args.push(plain(word)?);
-    }
-    Some(args)
-}
-
 impl Interpreter<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
-        self.slots(words).into_iter().flat_map(Slot::into_words).collect()
+        let mut all = Vec::with_capacity(words.len());
+        self.slots(words).for_each(|slot| slot.add_all(&mut all));
+        all
     }
 
     /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
     pub(super) fn ways(&mut self, words: &[RawWord]) -> Few<Vec<Word>> {
-        if let Some(only) = all_plain(words) {
-            return Few::One(only);
+        let mut way = Vec::with_capacity(words.len());
+        // Most words at the beginning have no expansion.
+        way.extend(words.iter().map_while(plain));
+        let rest = words.get(way.len()..).unwrap_or_default();
+        if rest.is_empty() {
+            return Few::One(way);
         }
         let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.count()));
-        let mut slots = self.slots(words);
+        let mut slots = self.slots(rest);
         if count(&slots) > MAX_WAYS {
             slots.iter_mut().for_each(Slot::keep_ends_of_numbers);
         }
-        if count(&slots) > MAX_WAYS {
+        let count = count(&slots);
+        if count > MAX_WAYS {
             self.mark_unknown("more ways to read it than are followed");
-            return Few::One(slots.into_iter().flat_map(Slot::into_words).collect());
         }
-        if count(&slots) == 1 {
-            return Few::One(slots.into_iter().flat_map(Slot::into_words).collect());
+        if count > MAX_WAYS || count == 1 {
+            slots.for_each(|slot| slot.add_all(&mut way));
+            return Few::One(way);
         }
-        let mut ways = vec![Vec::with_capacity(slots.len())];
-        slots.into_iter().for_each(|slot| slot.extend(&mut ways));
+        let mut ways = vec![way];
+        slots.for_each(|slot| slot.extend(&mut ways));
         ways.into()
     }
 
-    fn slots(&mut self, words: &[RawWord]) -> Vec<Slot> {
-        let mut slots = Vec::with_capacity(words.len());
+    fn slots(&mut self, words: &[RawWord]) -> Few<Slot> {
+        let mut slots = Few::default();
         words.iter().for_each(|word| self.expand(word, &mut slots));
         slots
     }
 
     /// Adds the slots that one word fills. A word with braces may fill several.
-    fn expand(&mut self, word: &RawWord, slots: &mut Vec<Slot>) {
+    fn expand(&mut self, word: &RawWord, slots: &mut Few<Slot>) {
         if let Some(arg) = plain(word) {
             return slots.push(Slot::Word(arg));
         }
@@ -268,7 +283,10 @@ impl Interpreter<'_> {
             return slots.push(Slot::Word(Word::written(text.clone(), word.span).meaning(Meaning::Number)));
         }
         let Some(expansion) = brace::expand(&word.pieces) else {
-            return slots.push(Slot::OneOf(self.expand_pieces(&word.pieces, word.span, true)));
+            return slots.push(match self.expand_pieces(&word.pieces, word.span, true) {
+                Few::One(Few::One(word)) => Slot::Word(word),
+                alternatives @ (Few::One(_) | Few::Many(_)) => Slot::OneOf(alternatives),
+            });
         };
         if !expansion.complete {
             self.uses.lose();
@@ -279,37 +297,40 @@ impl Interpreter<'_> {
 
     /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
     /// target.
-    pub(super) fn expand_whole(&mut self, word: &RawWord) -> Vec<Word> {
+    pub(super) fn expand_whole(&mut self, word: &RawWord) -> Few<Word> {
         self.expand_text(&word.pieces, word.span)
     }
 
     /// Returns the possible texts of pieces that are never split.
-    pub(super) fn expand_text(&mut self, pieces: &[Piece], span: Span) -> Vec<Word> {
+    pub(super) fn expand_text(&mut self, pieces: &[Piece], span: Span) -> Few<Word> {
         if let [piece] = pieces
             && let Some(text) = written(piece)
             && self.budget.try_expand(text.len())
         {
-            return vec![Word::written(text.clone(), span).meaning(Meaning::Number)];
+            return Few::One(Word::written(text.clone(), span).meaning(Meaning::Number));
         }
-        self.expand_pieces(pieces, span, false).into_iter().flatten().collect()
+        match self.expand_pieces(pieces, span, false) {
+            Few::One(words) => words,
+            Few::Many(alternatives) => alternatives.into_iter().flatten().collect(),
+        }
     }
 
-    fn expand_pieces(&mut self, pieces: &[Piece], span: Span, splits: bool) -> Vec<Vec<Word>> {
-        let mut drafts = vec![Draft::default()];
+    fn expand_pieces(&mut self, pieces: &[Piece], span: Span, splits: bool) -> Few<Few<Word>> {
+        let mut drafts = Few::One(Draft::default());
         for piece in pieces {
             if !self.budget.expands() {
                 // The commands in the piece still count, but its value does not.
                 if may_run(piece) {
-                    self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                    self.expand_piece(piece, &mut Few::One(Draft::default()), splits);
                 }
-                drafts = vec![Draft::unknown()];
+                drafts = Few::One(Draft::unknown());
                 continue;
             }
             self.expand_piece(piece, &mut drafts, splits);
             let made = |draft: &mut Draft| draft.text.len() + std::mem::take(&mut draft.made);
             if !self.budget.expand(drafts.iter_mut().map(made).sum()) {
                 self.mark_unknown("expansions longer than are followed");
-                drafts = vec![Draft::unknown()];
+                drafts = Few::One(Draft::unknown());
             }
         }
         let other_blanks = self.scope.assigned("IFS").is_some();
@@ -323,15 +344,13 @@ impl Interpreter<'_> {
         };
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
-            draft.end_word();
-            let draft = draft.done.into_iter().map(|arg| {
+            draft.into_words().map(|arg| {
                 let blanks = other_blanks && arg.is_expanded();
                 let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
                 arg.at(span).opened(open).meaning(meaning)
-            });
-            draft.collect()
+            })
         };
-        drafts.into_iter().map(finish).collect()
+        drafts.map(finish)
     }
 
     /// Returns true for literal text, and for an environment variable whose name suggests an address, a number or a
@@ -343,8 +362,8 @@ impl Interpreter<'_> {
                 matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
                     && parameter.subscript.is_empty()
                     && parameter.inside.pieces.iter().all(written)
-                    && variables::names_an_address(&parameter.name)
                     && self.scope.assigned(&parameter.name).is_none()
+                    && variables::names_an_address(&parameter.name)
             }
             Piece::Bare(_) | Piece::Quoted(_) | Piece::Element => true,
             Piece::Glob(_) | Piece::Tilde(_) | Piece::Command { .. } | Piece::Process(_) => false,
@@ -364,7 +383,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn expand_piece(&mut self, piece: &Piece, drafts: &mut Vec<Draft>, splits: bool) {
+    fn expand_piece(&mut self, piece: &Piece, drafts: &mut Few<Draft>, splits: bool) {
         match piece {
             Piece::Bare(text) | Piece::Quoted(text) => drafts.iter_mut().for_each(|draft| draft.push(text)),
             Piece::Element => drafts.iter_mut().for_each(Draft::start_element),
@@ -401,7 +420,7 @@ impl Interpreter<'_> {
                 let known = if several { Known::Partly } else { known };
                 let text = texts.into_iter().next().unwrap_or_default();
                 let separators = (!quoted && splits).then(|| self.separators());
-                for draft in drafts {
+                for draft in drafts.iter_mut() {
                     draft.push_value(&text, known, separators.as_deref());
                     draft.content.clone_from(&content);
                     draft.origin = Origin::Output;
@@ -536,7 +555,7 @@ impl Interpreter<'_> {
     /// Returns a value after an edit that removes, replaces or converts a part of it.
     fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &RawWord) -> Value {
         if let Some(first) = first_slash(parameter) {
-            return Value::one_of(vec![first], Known::Form);
+            return Value::one(first, Known::Form);
         }
         // Only the range of `${x:1:2}` is arithmetic.
         if parameter.form == Change::Edit(b':') {
@@ -544,7 +563,7 @@ impl Interpreter<'_> {
         }
         // An edit of blanks leaves blanks, which is an old trick with `$IFS`.
         if parameter.name == "IFS" {
-            return Value::one_of(vec![" ".into()], Known::Environment);
+            return Value::one(" ", Known::Environment);
         }
         let known = value.known.max(Known::Form);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
@@ -572,7 +591,7 @@ impl Interpreter<'_> {
         } else {
             // A part of a path or of a variable from the environment may begin with a dash.
             let known = if own { known } else { known.max(Known::Environment) };
-            Value::one_of(vec![Fragment::Unknown.into()], known)
+            Value::one(Fragment::Unknown, known)
         }
     }
 }
@@ -623,7 +642,7 @@ fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
 }
 
 /// Appends every value to a copy of every draft.
-fn multiply(drafts: &mut Vec<Draft>, texts: &[SmolStr], known: Known, separators: Option<&[char]>) {
+fn multiply(drafts: &mut Few<Draft>, texts: &[SmolStr], known: Known, separators: Option<&[char]>) {
     if let [text] = texts {
         drafts.iter_mut().for_each(|draft| draft.push_value(text, known, separators));
         return;
@@ -631,17 +650,17 @@ fn multiply(drafts: &mut Vec<Draft>, texts: &[SmolStr], known: Known, separators
     let room = (MAX_ALTERNATIVES / drafts.len().max(1)).max(1);
     let lost = texts.len() > room;
     let known = if lost { Known::Partly } else { known };
-    let grown = drafts.iter().flat_map(|draft| {
-        texts.iter().take(room).map(move |text| {
+    let mut grown = Vec::with_capacity(drafts.len() * texts.len().min(room));
+    for draft in drafts.iter() {
+        grown.extend(texts.iter().take(room).map(|text| {
             let mut draft = draft.clone();
             draft.open |= lost;
             draft.push_value(text, known, separators);
             draft
-        })
-    });
-    let grown: Vec<Draft> = grown.collect();
+        }));
+    }
     if !grown.is_empty() {
-        *drafts = grown;
+        *drafts = grown.into();
     } else if separators.is_none() {
         // `"$*"` without parameters is one empty word.
         drafts.iter_mut().for_each(|draft| draft.started = true);

@@ -4,6 +4,7 @@
 //! content by the time it runs.
 
 use crate::{
+    few::Few,
     interpreter::{
         Interpreter,
         output::{GeneratedFile, Output},
@@ -48,13 +49,13 @@ impl Interpreter<'_> {
     }
 
     /// Returns the name of a target if its expansion runs no command. The commands in it have already run.
-    pub(super) fn named(&mut self, target: &RawWord) -> Vec<Word> {
+    pub(super) fn named(&mut self, target: &RawWord) -> Few<Word> {
         let plain = |piece: &Piece| match piece {
             Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => true,
             Piece::Parameter(parameter) => parameter.form == Change::Nothing,
             Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
         };
-        if target.pieces.iter().all(plain) { self.expand_whole(target) } else { Vec::new() }
+        if target.pieces.iter().all(plain) { self.expand_whole(target) } else { Few::default() }
     }
 
     /// Records the text that `tee` writes into its files.

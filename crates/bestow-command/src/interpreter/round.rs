@@ -115,7 +115,7 @@ impl Round {
             let only = self.only.as_ref().filter(|only| only.at == last);
             if let Some((only, part)) = only.zip(shell.parts.last_mut()) {
                 part.starts.extend_from_within(..only.starts);
-                part.dirs.extend_from_within(..only.dirs);
+                part.dirs.to_mut().extend_from_within(..only.dirs);
                 part.obeys.extend_from_within(..only.obeys);
             }
         }

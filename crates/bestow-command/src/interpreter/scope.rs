@@ -11,7 +11,7 @@ use crate::{
     word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
-use std::{collections::BTreeMap, rc::Rc};
+use std::{borrow::Cow, collections::BTreeMap, rc::Rc};
 
 /// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;
@@ -47,6 +47,11 @@ impl Positional {
         Positional { words: Shared::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
     }
 
+    /// Returns true if the parameters are copies of the same ones.
+    fn is(&self, other: &Self) -> bool {
+        self.shaky == other.shaky && self.words.is(&other.words)
+    }
+
     /// Removes the first `count` parameters. If there are fewer, all of them stay.
     pub(crate) fn shift(&mut self, count: usize) {
         if self.shaky.is_none() && count <= self.words.len() {
@@ -56,13 +61,11 @@ impl Positional {
 
     fn at(&self, index: usize) -> Value {
         match self.shaky {
-            None => self
-                .words
-                .get(index)
-                .cloned()
-                .unwrap_or_else(|| Value::one_of(vec![SmolStr::default()], Known::Environment)),
+            None => {
+                self.words.get(index).cloned().unwrap_or_else(|| Value::one(SmolStr::default(), Known::Environment))
+            }
             Some(known) => {
-                let rest = Value::one_of(vec![Fragment::Unknown.into()], known);
+                let rest = Value::one(Fragment::Unknown, known);
                 self.words.iter().fold(rest, |all, word| all.or(word))
             }
         }
@@ -80,7 +83,7 @@ impl Positional {
 /// The state of a shell. A copy for a subshell costs nothing until the subshell changes something.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
-    variables: Shared<BTreeMap<String, Value>>,
+    variables: Shared<BTreeMap<SmolStr, Value>>,
     /// Read-only variables. An assignment to them may fail.
     fixed: Shared<Vec<String>>,
     functions: Shared<BTreeMap<String, Function>>,
@@ -118,9 +121,16 @@ fn add_all(all: &mut Shared<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
 impl Scope {
     /// Returns the values to which `name` may expand.
     pub(crate) fn read(&self, name: &str) -> Value {
-        if let Some(value) = self.variables.get(name) {
-            return value.clone();
-        }
+        self.value(name).into_owned()
+    }
+
+    /// Returns the values to which `name` may expand, without a copy of assigned ones.
+    fn value(&self, name: &str) -> Cow<'_, Value> {
+        self.variables.get(name).map_or_else(|| Cow::Owned(self.unassigned(name)), Cow::Borrowed)
+    }
+
+    /// Returns the values of a variable that the text has not assigned.
+    fn unassigned(&self, name: &str) -> Value {
         match name {
             // The shell sets these variables from the words of earlier commands.
             "_"
@@ -134,8 +144,8 @@ impl Scope {
             | "BASH_SOURCE"
             | "FUNCNAME"
             | "DIRSTACK" => Value::wild(),
-            "HOME" => Value::one_of(vec![Fragment::Home.into()], Known::Form),
-            "PWD" if !self.lost => Value::one_of(vec![".".into()], self.known_directory()),
+            "HOME" => Value::one(Fragment::Home, Known::Form),
+            "PWD" if !self.lost => Value::one(".", self.known_directory()),
             "IFS" if !self.lost => Value::text(" \t\n"),
             "@" | "*" => self.positional.all(),
             "?" | "#" | "$" | "!" | "PPID" | "UID" | "EUID" => Value::tame(),
@@ -171,7 +181,7 @@ impl Scope {
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
-            self.variables.own().insert(name.to_owned(), value);
+            self.variables.own().insert(name.into(), value);
         } else {
             self.forget();
         }
@@ -193,8 +203,8 @@ impl Scope {
         self.lost = true;
     }
 
-    pub(super) fn function(&self, name: &str) -> Option<Function> {
-        self.functions.get(name).cloned()
+    pub(super) fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.get(name)
     }
 
     /// Adds a definition. Earlier ones are kept, since a definition may fail.
@@ -234,6 +244,9 @@ impl Scope {
 
     /// Joins the states of two ways that meet.
     pub(crate) fn join(&mut self, other: &Scope) {
+        if self.is_copy_of(other) {
+            return;
+        }
         self.lost |= other.lost;
         self.meddled |= other.meddled;
         self.join_variables(other);
@@ -294,12 +307,12 @@ impl Scope {
             let value = match (self.variables.get(name), other.variables.get(name)) {
                 (own, their) if own == their => return None,
                 (Some(own), Some(their)) => own.or(their),
-                (Some(own), None) => own.or(&other.read(name)),
-                (None, _) => self.read(name).or(&other.read(name)),
+                (Some(own), None) => own.or(&other.unassigned(name)),
+                (None, their) => self.unassigned(name).or(their?),
             };
             Some((name.clone(), value))
         });
-        let joined: Vec<(String, Value)> = joined.collect();
+        let joined: Vec<(SmolStr, Value)> = joined.collect();
         if joined.is_empty() {
             return;
         }
@@ -328,6 +341,18 @@ impl Scope {
         }
     }
 
+    /// Returns true if one state is a copy of the other, and neither has changed since. Equal states may be no copies.
+    fn is_copy_of(&self, other: &Scope) -> bool {
+        self.variables.is(&other.variables)
+            && self.fixed.is(&other.fixed)
+            && self.functions.is(&other.functions)
+            && self.positional.is(&other.positional)
+            && self.stayed.is(&other.stayed)
+            && self.entering.is(&other.entering)
+            && (self.lost, self.meddled) == (other.lost, other.meddled)
+            && self.places == other.places
+    }
+
     /// Returns true if no command can tell the states apart.
     pub(super) fn is_same(&self, other: &Scope) -> bool {
         self.variables == other.variables
@@ -342,9 +367,9 @@ impl Scope {
 
     /// Returns true if another round from the state `before` has changed nothing relevant.
     pub(crate) fn is_settled(&self, before: &Scope) -> bool {
-        let same = |(name, value): (&String, &Value)| {
-            let earlier = before.read(name);
-            earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
+        let same = |(name, value): (&SmolStr, &Value)| {
+            let earlier = before.value(name);
+            *earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
         };
         let functions = |(name, function): (&String, &Function)| {
             before.functions.get(name).is_some_and(|earlier| {
@@ -402,13 +427,13 @@ impl Scope {
     }
 
     /// Returns the directories in which a command runs here, for rules that are bound to directories.
-    pub(crate) fn dirs(&self) -> Vec<StartDir> {
+    pub(crate) fn dirs(&self) -> Cow<'static, [StartDir]> {
         // Unknown code may also have changed the directory.
         if self.lost {
-            return vec![StartDir::Unknown];
+            return StartDir::ANY.into();
         }
         if self.is_at_start() {
-            return vec![StartDir::Own];
+            return StartDir::ONLY_OWN.into();
         }
         let searches = self.assigned("CDPATH").is_some();
         let said = |text: &str| match text {
@@ -427,7 +452,7 @@ impl Scope {
                 dirs.push(dir);
             }
         }
-        dirs
+        dirs.into()
     }
 
     /// Returns the state for a new shell that is started here, without functions and parameters.

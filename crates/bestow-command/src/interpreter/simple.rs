@@ -63,8 +63,8 @@ impl Interpreter<'_> {
         }
         let input = given.unwrap_or(input);
         let as_written = simple.assignments.is_empty() && self.scope.assigned("IFS").is_none();
-        let line = if as_written { input.clone() } else { Input::Unknown };
-        let output = self.either(&ways, &input, &line, span);
+        let line = if as_written { &input } else { &Input::Unknown };
+        let output = self.either(&ways, &input, line, span);
         if let Some(before) = before {
             // Before a builtin or a function, a variable may stay set.
             self.scope.join(&before);
@@ -85,11 +85,11 @@ impl Interpreter<'_> {
         let mut printed = String::new();
         for way in ways {
             self.budget.follow_commands(1);
-            self.scope = entry.clone();
             printed.extend(self.run(way, input, line, span).map(|output| output.text));
+            let end = std::mem::replace(&mut self.scope, entry.clone());
             match &mut after {
-                Some(after) => after.join(&self.scope),
-                None => after = Some(self.scope.clone()),
+                Some(after) => after.join(&end),
+                None => after = Some(end),
             }
         }
         self.scope = after.unwrap_or(entry);
@@ -103,7 +103,7 @@ impl Interpreter<'_> {
             self.mark_unknown("what is run depends on an expansion that may be empty");
             return None;
         };
-        let Some(function) = self.scope.function(program.text()) else {
+        let Some(function) = self.scope.function(program.text()).cloned() else {
             self.run_program(args, input, line, span);
             return self.prints(args, input);
         };
@@ -140,19 +140,19 @@ impl Interpreter<'_> {
 
     fn run_program(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) {
         let known = self.can_follow(self.scope.weight_of_places());
-        let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
+        let dirs = if known { self.scope.dirs() } else { StartDir::ANY.into() };
         let invocation = Invocation { words: args, input };
         let Outcome { verdict, runs, starts, obeys } = self.evaluator.evaluate(self, &invocation);
         match self.parts.last_mut() {
             // A verdict that is safe in several ways is recorded once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
                 part.starts.extend(starts);
-                part.dirs.extend(dirs);
+                part.dirs.to_mut().extend_from_slice(&dirs);
                 part.obeys.extend(obeys);
             }
             _ => {
-                let part = self.part(verdict.tier, verdict.rule, span, dirs);
-                self.parts.push(Part { runs: Some(runs), starts, obeys, ..part });
+                let part = self.part(verdict.tier, verdict.rule, span);
+                self.parts.push(Part { runs: Some(runs), starts, dirs, obeys, ..part });
             }
         }
         self.remember(args, line);

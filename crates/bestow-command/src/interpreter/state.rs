@@ -16,13 +16,13 @@ use crate::{
         tree::{Command, Form, Parsed, RawWord, Script},
     },
     tier::Tier,
-    values::{Access, Obeys, Spoken, StartDir},
+    values::{Access, Obeys, Spoken},
     variables,
     verdict::Verdict,
     word::Word,
 };
 use smol_str::SmolStr;
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 /// The questions that the interpreter asks about programs. It knows none itself.
 pub(crate) trait Evaluator: std::fmt::Debug {
@@ -121,6 +121,7 @@ impl<'c> Interpreter<'c> {
         let bodies = std::mem::replace(&mut self.bodies, parsed.bodies.clone());
         let outer = self.outer;
         self.outer = outer.or(at);
+        self.parts.reserve(parsed.script.statements.len());
         self.script(&parsed.script);
         self.outer = outer;
         self.bodies = bodies;
@@ -132,23 +133,23 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Records the effect of a part.
-    pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
-        let part = self.part(tier, rule, span, vec![StartDir::Own]);
+    pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<Cow<'static, str>>, span: Span) {
+        let part = self.part(tier, rule, span);
         self.parts.push(part);
     }
 
-    /// Creates a part that runs in these directories.
-    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span, dirs: Vec<StartDir>) -> Part {
-        Part::new(tier, rule, self.text, self.outer.unwrap_or(span), dirs)
+    /// Creates a part that runs in the start directory of the line.
+    pub(super) fn part(&self, tier: Tier, rule: impl Into<Cow<'static, str>>, span: Span) -> Part {
+        Part::new(tier, rule, self.text, self.outer.unwrap_or(span))
     }
 
     /// Records that the current command cannot be proven harmless.
-    pub(crate) fn mark_dangerous(&mut self, rule: impl Into<String>) {
+    pub(crate) fn mark_dangerous(&mut self, rule: impl Into<Cow<'static, str>>) {
         self.record_part(Tier::Dangerous, rule, self.here);
     }
 
     /// Records that an unknown command may run here.
-    pub(crate) fn mark_unknown(&mut self, rule: impl Into<String>) {
+    pub(crate) fn mark_unknown(&mut self, rule: impl Into<Cow<'static, str>>) {
         self.mark_dangerous(rule);
         let guessing = self.invocations.is_speculating();
         if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {
@@ -237,15 +238,16 @@ impl<'c> Interpreter<'c> {
     /// Follows a compound command with its redirections. Returns the known part of its output.
     fn compound(&mut self, command: &Command, input: Input) -> Option<Output> {
         let given = self.redirects(&command.redirects).unwrap_or(input);
-        let outer = (self.feed.clone(), self.is_fed);
+        let was_fed = self.is_fed;
         self.is_fed |= !given.is_silent();
-        if let Input::Text(text) = given {
-            self.feed = Some(text);
-        }
+        let outer = if let Input::Text(text) = given { Some(self.feed.replace(text)) } else { None };
         let unchanged = redirections::may_fail(&command.redirects).then(|| self.scope.clone());
         let output = self.inside(command);
         unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
-        (self.feed, self.is_fed) = outer;
+        self.is_fed = was_fed;
+        if let Some(outer) = outer {
+            self.feed = outer;
+        }
         self.kept(output, &command.redirects)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     critical_paths,
+    few::Few,
     place::Place,
     word::{Fragment, Gaps, Known, Word},
 };
@@ -16,7 +17,7 @@ const MAX_WRITTEN: usize = 1_024;
 /// The texts that a variable may have, and how well they are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
-    pub(crate) texts: Vec<SmolStr>,
+    pub(crate) texts: Few<SmolStr>,
     pub(crate) known: Known,
     /// True if the texts are the elements of a list in their order, and false if they are alternatives.
     pub(crate) list: bool,
@@ -24,39 +25,44 @@ pub(crate) struct Value {
 
 impl Value {
     /// Creates a value that is one of these texts.
-    pub(crate) fn one_of(texts: Vec<SmolStr>, known: Known) -> Self {
+    pub(crate) fn one_of(texts: Few<SmolStr>, known: Known) -> Self {
         let small = texts.len() <= MAX_TEXTS && texts.iter().all(|text| text.len() <= MAX_BYTES);
         if small { Value { texts, known, list: false } } else { Value::wild() }
     }
 
+    /// Creates a value of this text.
+    pub(crate) fn one(text: impl Into<SmolStr>, known: Known) -> Self {
+        Value::one_of(Few::One(text.into()), known)
+    }
+
     /// Creates a value that is exactly this text.
     pub(crate) fn text(text: impl Into<SmolStr>) -> Self {
-        Value::one_of(vec![text.into()], Known::Fully)
+        Value::one(text, Known::Fully)
     }
 
     /// Creates a list of these elements.
-    pub(crate) fn list(texts: Vec<SmolStr>, known: Known) -> Self {
+    pub(crate) fn list(texts: Few<SmolStr>, known: Known) -> Self {
         Value { list: true, ..Value::one_of(texts, known) }
     }
 
     /// Creates an unknown value of a harmless form (a number, a commit).
     pub(crate) fn tame() -> Self {
-        Value::one_of(vec![Fragment::NonEmpty.into()], Known::Form)
+        Value::one(Fragment::NonEmpty, Known::Form)
     }
 
     /// Creates an unknown value that is empty or has a harmless form.
     pub(crate) fn tame_or_empty() -> Self {
-        Value::one_of(vec![Fragment::Unknown.into()], Known::Form)
+        Value::one(Fragment::Unknown, Known::Form)
     }
 
     /// Creates the value of a variable from the environment.
     pub(crate) fn inherited() -> Self {
-        Value::one_of(vec![Fragment::Unknown.into()], Known::Environment)
+        Value::one(Fragment::Unknown, Known::Environment)
     }
 
     /// Creates a value that may be any text.
     pub(crate) fn wild() -> Self {
-        Value { texts: vec![Fragment::Unknown.into()], known: Known::Partly, list: false }
+        Value { texts: Few::One(Fragment::Unknown.into()), known: Known::Partly, list: false }
     }
 
     /// Creates a value from the alternatives `values`.

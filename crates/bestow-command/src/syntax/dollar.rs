@@ -48,10 +48,14 @@ impl Reader<'_> {
     }
 
     fn name(&mut self) -> SmolStr {
+        let belongs = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let mut name = SmolStrBuilder::new();
-        while let Some(byte) = self.peek().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
-            name.push(byte.into());
-            self.at += 1;
+        // A line may end within the name.
+        while self.peek().is_some_and(belongs) {
+            let (start, steps) = (self.at, self.ledger.steps);
+            self.skip_run(belongs);
+            self.ledger.steps = steps;
+            name.push_str(self.slice(start, self.at));
         }
         name.finish()
     }

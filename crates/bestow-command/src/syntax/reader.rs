@@ -183,16 +183,24 @@ impl<'a> Reader<'a> {
 
     /// Consumes blanks and a comment, up to the next significant byte or the end of the line.
     pub(super) fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
-            self.at += 1;
-            self.ledger.steps += 1;
-        }
-        if self.peek() == Some(b'#') {
-            while self.raw().is_some_and(|byte| byte != b'\n') {
-                self.at += 1;
-                self.ledger.steps += 1;
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => {
+                    self.at += 1;
+                    self.ledger.steps += 1;
+                }
+                Some(b'#') => return self.skip_run(|byte| byte != b'\n'),
+                _ => return,
             }
         }
+    }
+
+    /// Consumes the next bytes that have a property. Each takes a step.
+    pub(super) fn skip_run(&mut self, belongs: impl Fn(u8) -> bool) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let length = rest.iter().position(|byte| !belongs(*byte)).unwrap_or(rest.len());
+        self.at += length;
+        self.ledger.steps += length;
     }
 }
 

@@ -48,7 +48,7 @@ fn reserved_word(letters: &[u8]) -> Option<&'static str> {
 }
 
 /// The number of words for which a command has room at first.
-const WORDS: usize = 4;
+const WORDS: usize = 8;
 
 impl Reader<'_> {
     /// Parses a whole text. The commands before a mistake stay in `script`.
@@ -88,6 +88,10 @@ impl Reader<'_> {
             }
             let mut pipelines = Few::default();
             let complete = self.and_or(&mut pipelines);
+            if script.statements.is_empty() {
+                // Most lists have one statement.
+                script.statements.reserve_exact(1);
+            }
             script.statements.push(Statement { pipelines, background: false });
             complete?;
             self.blanks();
@@ -179,18 +183,14 @@ impl Reader<'_> {
         self.blanks();
         let start = self.at;
         let form = match self.peek() {
-            Some(b'(') => Some(self.nested(Self::parenthesis)?),
+            Some(b'(') => self.nested(Self::parenthesis)?,
             Some(_) => match self.reserved() {
-                Some("in" | "]]") | None => None,
-                Some(word) => Some(self.nested(|reader| reader.compound(word))?),
+                Some("in" | "]]") | None => return self.simple(start),
+                Some(word) => self.nested(|reader| reader.compound(word))?,
             },
-            None => None,
+            None => return self.simple(start),
         };
-        let (form, redirects) = match form {
-            Some(form @ Form::Function { .. }) => (form, Vec::new()),
-            Some(form) => (form, self.redirects()?),
-            None => self.simple()?,
-        };
+        let redirects = if matches!(form, Form::Function { .. }) { Vec::new() } else { self.redirects()? };
         Ok(Command { span: self.span_from(start), form, redirects })
     }
 
@@ -205,29 +205,31 @@ impl Reader<'_> {
         }
     }
 
-    fn simple(&mut self) -> Read<(Form, Vec<Redirect>)> {
+    fn simple(&mut self, start: usize) -> Read<Command> {
         let mut simple = Simple { assignments: Vec::new(), words: Vec::with_capacity(WORDS) };
         let mut redirects = Vec::new();
         loop {
             self.step()?;
             self.blanks();
-            if let Some(redirect) = self.redirect()? {
+            if self.may_redirect()
+                && let Some(redirect) = self.redirect()?
+            {
                 redirects.push(redirect);
                 continue;
             }
             let Some(word) = self.word()? else { break };
-            match assignment(word, simple.words.is_empty()) {
-                Ok(assignment) => simple.assignments.push(assignment),
-                Err(word) => simple.words.push(word),
+            match simple.words.is_empty().then(|| assigned_name(&word)).flatten() {
+                Some(assigned) => simple.assignments.push(assignment(&word, assigned)),
+                None => simple.words.push(word),
             }
             if self.starts_function(&simple, &redirects) {
-                return self.function_after_name(simple);
+                return self.function_after_name(&simple, start);
             }
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
             return self.stop("a command is missing");
         }
-        Ok((Form::Simple(simple), redirects))
+        Ok(Command { span: self.span_from(start), form: Form::Simple(simple), redirects })
     }
 
     fn starts_function(&mut self, simple: &Simple, redirects: &[Redirect]) -> bool {
@@ -243,10 +245,11 @@ impl Reader<'_> {
         found
     }
 
-    fn function_after_name(&mut self, simple: Simple) -> Read<(Form, Vec<Redirect>)> {
+    fn function_after_name(&mut self, simple: &Simple, start: usize) -> Read<Command> {
         let name = simple.words.first().and_then(bare_text).map(str::to_owned);
         let Some(name) = name else { return self.stop("a function without a plain name") };
-        Ok((self.function_body(name)?, Vec::new()))
+        let form = self.function_body(name)?;
+        Ok(Command { span: self.span_from(start), form, redirects: Vec::new() })
     }
 
     /// Parses `() body` after the name.
@@ -328,14 +331,11 @@ pub(crate) fn bare_text(word: &RawWord) -> Option<&str> {
     }
 }
 
-/// Splits a word at the position of an assignment into name and value, or returns it unchanged.
-fn assignment(mut word: RawWord, may_be_one: bool) -> Result<Assignment, RawWord> {
-    let split = may_be_one.then(|| assigned_name(&word)).flatten();
-    let Some((name, partial, value)) = split else { return Err(word) };
+/// Returns the assignment that a word is. The word assigns the pieces to the name.
+fn assignment(word: &RawWord, (name, partial, pieces): (SmolStr, bool, Few<Piece>)) -> Assignment {
     let sign = name.len()..name.len() + 2;
     let appends = matches!(word.pieces.first(), Some(Piece::Bare(head)) if head.get(sign) == Some("+="));
-    word.pieces = value;
-    Ok(Assignment { name, value: word, partial, appends })
+    Assignment { name, value: RawWord { span: word.span, pieces }, partial, appends }
 }
 
 /// Returns the name that a word assigns to, a flag, and the pieces of the value. The flag is true if the value is only

@@ -95,12 +95,18 @@ impl Pieces {
 impl<'a> Reader<'a> {
     /// Parses a word, or returns `None` if there is none at this position.
     pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
-        self.peek();
+        let Some(first) = self.peek() else { return Ok(None) };
         let start = self.at;
-        if let Some(text) = self.ordinary_word()? {
+        if is_ordinary(first)
+            && let Some(text) = self.ordinary_word()?
+        {
             self.node()?;
             let pieces = Few::One(Piece::Bare(text.into()));
             return Ok(Some(RawWord { span: self.span_from(start), pieces }));
+        }
+        if ends_word(first) && !matches!(first, b'<' | b'>') {
+            self.step()?;
+            return Ok(None);
         }
         let mut pieces = Pieces::default();
         while let Some(byte) = self.peek() {
@@ -171,7 +177,7 @@ impl<'a> Reader<'a> {
         let length = ordinary_bytes(rest);
         let next = rest.get(length);
         // A parenthesis may follow a pattern or a name, or belong to a process substitution.
-        if length == 0 || next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+        if next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
             return Ok(None);
         }
         self.step()?;
@@ -193,16 +199,16 @@ impl<'a> Reader<'a> {
         pieces.bare(self.slice(start, self.at));
     }
 
-    fn single_quoted(&mut self) -> Read<&str> {
+    fn single_quoted(&mut self) -> Read<&'a str> {
         let start = self.at;
-        while let Some(byte) = self.raw() {
-            self.step()?;
-            self.at += 1;
-            if byte == b'\'' {
-                return Ok(self.slice(start, self.at - 1));
-            }
+        self.skip_run(|byte| byte != b'\'');
+        let text = self.slice(start, self.at);
+        if self.raw().is_none() {
+            return self.stop("a single quote that is not closed");
         }
-        self.stop("a single quote that is not closed")
+        self.step()?;
+        self.at += 1;
+        Ok(text)
     }
 
     /// Parses text in which only `$`, backticks and the backslash are special, up to, but not including, `end`.
@@ -232,13 +238,11 @@ impl<'a> Reader<'a> {
     /// Reads quoted text up to the next special character.
     fn plain_run(&mut self, pieces: &mut Pieces) {
         let start = self.at;
-        while self.raw().is_some_and(|byte| !matches!(byte, b'\\' | b'$' | b'`' | b'"')) {
-            self.at += 1;
-        }
+        self.skip_run(|byte| !matches!(byte, b'\\' | b'$' | b'`' | b'"'));
         if self.at == start {
             self.at += 1;
+            self.ledger.steps += 1;
         }
-        self.ledger.steps += self.at - start;
         pieces.quoted(self.slice(start, self.at));
     }
 

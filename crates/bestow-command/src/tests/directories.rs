@@ -6,7 +6,7 @@ use crate::{classify, values::StartDir};
 fn dirs(line: &str) -> Vec<StartDir> {
     let answer = classify(line);
     let runs = |part: &&crate::Part| part.command.starts_with("cmd");
-    answer.parts.iter().rev().find(runs).map(|part| part.dirs.clone()).unwrap_or_default()
+    answer.parts.iter().rev().find(runs).map(|part| part.dirs.to_vec()).unwrap_or_default()
 }
 
 #[test]

@@ -66,6 +66,13 @@ pub enum StartDir {
     Unknown,
 }
 
+impl StartDir {
+    /// The directory of a command where the line does not change it.
+    pub(crate) const ONLY_OWN: &'static [StartDir] = &[StartDir::Own];
+    /// The directories of a command that may run anywhere.
+    pub(crate) const ANY: &'static [StartDir] = &[StartDir::Unknown];
+}
+
 /// The words of one command: the program and its arguments. Copies share them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spoken {

@@ -50,7 +50,7 @@ impl Signs {
     };
 
     /// Returns the signs in a text.
-    pub(super) fn of(text: &str) -> Signs {
+    pub(crate) fn of(text: &str) -> Signs {
         let sign = |byte: u8| Signs::OF_BYTES.get(usize::from(byte)).copied().unwrap_or_default();
         Signs(text.bytes().fold(0, |all, byte| all | sign(byte)))
     }
