@@ -18,7 +18,7 @@ pub(crate) use record::{
     Wraps,
 };
 pub(crate) use subcommands::{Firsts, Subcommands};
-pub(crate) use table::{NAMED, all, find, find_by_start, known, place_of};
+pub(crate) use table::{NAMED, all, at, find, find_by_start, known, place_of};
 
 /// Returns the short option of a program that takes a secret, if there is one.
 pub fn secret_option(program: &str) -> Option<SecretOption> {

@@ -13,6 +13,7 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 
 use crate::{
+    evaluator::Use,
     options::{self, List, Misfit},
     place::Places,
     programs::{self, AllWords, Firsts, Program, Reads},
@@ -80,14 +81,14 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
     rows.filter(follows).map(|row| row.flags)
 }
 
-/// Searches for a proof that `args` are read-only.
-pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
-    let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
+/// Searches for a proof that a use of a program is read-only.
+pub(crate) fn prove(described: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
+    let (rest, known) = (described.rest, described.known);
+    let Some(program) = described.args.first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }
-    let known = programs::known(name);
     if known.loads_first {
         return Proof::Unproven(format!("`{name}` runs code of its directory before it reads its options"));
     }

@@ -60,8 +60,8 @@ pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> 
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();
     let words = Words::new(rest);
-    let proves = |row: &&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let mut proving = rows_about(known.reads, rest).filter(proves).peekable();
-    let is_proven = proving.peek().is_some();
-    answers(name, known, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest, &words))
+    let proves = |row: &Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
+    let asks = |row: &Reads| row.is_online(rest, &words) && proves(row);
+    answers(name, known, program, rest).is_some()
+        || !rows_about(known.online, rest).any(asks) && rows_about(known.reads, rest).any(proves)
 }
