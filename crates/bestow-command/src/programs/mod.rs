@@ -14,7 +14,7 @@ pub(crate) use condition::{Count, Test};
 pub(crate) use form::has_form;
 pub use record::SecretOption;
 pub(crate) use record::{
-    AllWords, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Uses, When,
+    AllWords, Answer, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Uses, When,
     Wraps,
 };
 pub(crate) use subcommands::{Firsts, Subcommands};
