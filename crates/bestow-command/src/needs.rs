@@ -153,12 +153,12 @@ impl Evaluation<'_, '_> {
         if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return;
         }
-        // In an unknown directory, a relative path is an unknown file.
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
-        let is_lost = is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost && !self.shell.invocations.is_speculating() {
+        // In an unknown directory, a relative path is an unknown file.
+        let is_lost = || is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost() && !self.shell.invocations.is_speculating() {
             self.shell.uses.reads_unknown();
         }
         let Interpreter { scope, uses, .. } = &mut *self.shell;

@@ -57,14 +57,13 @@ pub(crate) fn knows(name: &str) -> bool {
 }
 
 /// Returns those of the read-only forms of a program that may describe these words. Most rows describe another
-/// subcommand.
+/// subcommand. Behind options, any word may be the subcommand.
 fn rows_about(rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
-    let begun = match rest.first().map(Word::text) {
-        None => Firsts::default(),
-        // The subcommand follows the options.
-        Some(first) if first.starts_with('-') => Firsts::ALL,
-        Some(first) => Firsts::of(first.as_bytes()),
+    let beginnings = match rest {
+        [first, ..] if !first.text().starts_with('-') => std::slice::from_ref(first),
+        _ => rest,
     };
+    let begun = beginnings.iter().map(|word| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or);
     let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
     rows.iter().copied().filter(describes)
 }
