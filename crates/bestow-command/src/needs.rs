@@ -26,16 +26,16 @@ use crate::{
 
 impl Evaluation<'_, '_> {
     /// Records the resources that a program uses.
-    pub(super) fn name_uses(&mut self, user: &Use<'_>) {
-        let (name, known, rest, traits) = (user.name, user.known, user.rest, user.traits);
-        let Some(program) = user.args.first().filter(|_| !self.shell.uses.is_full()) else { return };
+    pub(super) fn name_uses(&mut self, usage: &Use<'_>) {
+        let (name, known, rest, traits) = (usage.name, usage.known, usage.rest, usage.traits);
+        let Some(program) = usage.args.first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
-        self.name_network(user);
+        self.name_network(usage);
         let is_known = program.is_exact() && roles::knows(name, known);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
-        let reads_only = asks && self.is_proven(user);
+        let reads_only = asks && self.is_proven(usage);
         let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
         if has_path {

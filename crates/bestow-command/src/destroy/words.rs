@@ -88,7 +88,7 @@ impl<'a> Words<'a> {
     /// must have at least two letters.
     pub(crate) fn begins_subcommand(&self, subcommands: Subcommands) -> bool {
         let mut texts = self.beginnings().map(|(_, word)| word.text()).filter(|text| text.len() >= 2);
-        texts.any(|text| subcommands.iter().any(|name| !name.contains(' ') && name.starts_with(text)))
+        texts.any(|text| subcommands.iter().any(|name| name.starts_with(text) && !name.contains(' ')))
     }
 
     fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {

@@ -144,9 +144,8 @@ impl Evaluation<'_, '_> {
         }
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
-        let verdict = self.discard_parts(|evaluation| {
-            evaluation.deeper(|evaluation| evaluation.evaluate_here(program, &given))
-        });
+        let verdict =
+            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(program, &given)));
         self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }

@@ -24,7 +24,7 @@ pub(crate) struct Use<'a> {
     pub(crate) known: &'static Program,
     pub(crate) traits: Traits,
     /// The proof that this use only reads, if it was searched for.
-    pub(crate) proof: OnceCell<Proof>,
+    pub(super) proof: OnceCell<Proof>,
 }
 
 impl<'a> Use<'a> {

@@ -4,7 +4,14 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use crate::{evaluator::{Evaluation, Use}, invocation::Input, lang::sql, tier::Tier, verdict::Verdict, word::Word};
+use crate::{
+    evaluator::{Evaluation, Use},
+    invocation::Input,
+    lang::sql,
+    tier::Tier,
+    verdict::Verdict,
+    word::Word,
+};
 
 /// Clients for SQL or for a language with the verbs of SQL.
 const CLIENTS: &[&str] = &[

@@ -50,14 +50,14 @@ impl Evaluation<'_, '_> {
 
     /// Translates `git-fetch x`, `python3 -m pip install x` and `python3 /usr/bin/pip install x` to the command that
     /// they run.
-    fn by_another_name(&self, starter: &Use<'_>) -> Option<Vec<Word>> {
-        let (name, rest) = (starter.name, starter.rest);
-        let program = starter.args.first()?;
+    fn by_another_name(&self, usage: &Use<'_>) -> Option<Vec<Word>> {
+        let (name, rest) = (usage.name, usage.rest);
+        let program = usage.args.first()?;
         let named = |text: &str| Word::literal(text, program.span());
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
-        if !starter.traits.has(Traits::RUNS_CODE) || self.is_proven(starter) {
+        if !usage.traits.has(Traits::RUNS_CODE) || self.is_proven(usage) {
             return None;
         }
         let module = if inline_code::runs_modules(name) { module(rest) } else { None };

@@ -36,12 +36,12 @@ enum Need {
 
 impl Evaluation<'_, '_> {
     /// Records the network access of a program.
-    pub(super) fn name_network(&mut self, user: &Use<'_>) {
-        let (args, rest) = (user.args, user.rest);
+    pub(super) fn name_network(&mut self, usage: &Use<'_>) {
+        let (args, rest) = (usage.args, usage.rest);
         let Some(program) = args.first() else { return };
         let certain = !self.shell.invocations.is_speculating();
-        let is_open = is_open(program, user.name);
-        let (name, known) = table::plain_name(user.name, user.known);
+        let is_open = is_open(program, usage.name);
+        let (name, known) = table::plain_name(usage.name, usage.known);
         match need(name, known, args) {
             // An unknown program in a speculative evaluation does not count.
             _ if is_open && !certain => {}
@@ -52,10 +52,10 @@ impl Evaluation<'_, '_> {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
                 None => self.shell.uses.lose(),
             },
-            Need::Nothing if known.only_says || evaluator::wraps(name, known) || table::keeps(known, rest) => {}
+            Need::Nothing if known.only_says || evaluator::wraps(name, known) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
-                if !heard.is_empty() && !self.is_proven(user) {
+                if !heard.is_empty() && !table::keeps(known, rest) && !self.is_proven(usage) {
                     heard.into_iter().for_each(|host| self.reach(host, false));
                 }
             }

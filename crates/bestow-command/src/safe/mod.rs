@@ -81,9 +81,9 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
 }
 
 /// Searches for a proof that a use of a program is read-only.
-pub(crate) fn prove(described: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
-    let (rest, known) = (described.rest, described.known);
-    let Some(program) = described.args.first() else { return Proof::Unknown };
+pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
+    let (rest, known) = (usage.rest, usage.known);
+    let Some(program) = usage.args.first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
