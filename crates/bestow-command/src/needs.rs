@@ -11,34 +11,31 @@ mod roles;
 
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
-use std::cell::OnceCell;
 
 use crate::needs::operand::{each_word, path, word};
 use crate::{
-    evaluator::{self, Evaluation, Traits},
+    evaluator::{self, Evaluation, Traits, Use},
     few::Few,
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
-    programs::{self, Program},
-    safe::{self, Proof},
-    values::{Access, Below, Named, base_name},
+    programs::Program,
+    values::{Access, Below, Named},
     word::{Gaps, Signs, Word},
 };
 
 impl Evaluation<'_, '_> {
-    /// Records the uses of running `args`. `proof` is searched for when it is asked for.
-    pub(super) fn name_uses(&mut self, args: &[Word], traits: Traits, proof: &OnceCell<Proof>) {
-        let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
+    /// Records the resources that a program uses.
+    pub(super) fn name_uses(&mut self, usage: &Use<'_>) {
+        let (name, known, rest, traits) = (usage.name, usage.known, usage.rest, usage.traits);
+        let Some(program) = usage.args.first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
-        let name = base_name(program.text());
-        let known = programs::known(name);
-        self.name_network(args);
+        self.name_network(usage);
         let is_known = program.is_exact() && roles::knows(name, known);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
-        let reads_only = asks && matches!(self.proven(args, proof), Proof::Reads(_));
+        let reads_only = asks && self.is_proven(usage);
         let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
         if has_path {
@@ -131,16 +128,6 @@ impl Evaluation<'_, '_> {
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
-    /// Returns true if the program is known to read the files that its words name, and to write none of them.
-    fn only_reads(&self, args: &[Word]) -> bool {
-        matches!(self.proven(args, &OnceCell::new()), Proof::Reads(_))
-    }
-
-    /// Returns the proof that `args` only read, which is searched for once.
-    pub(crate) fn proven<'p>(&self, args: &[Word], proof: &'p OnceCell<Proof>) -> &'p Proof {
-        proof.get_or_init(|| safe::prove(args, self.rules, &self.shell.scope.places))
-    }
-
     /// Records that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
         let certain = !self.shell.invocations.is_speculating();
@@ -166,12 +153,12 @@ impl Evaluation<'_, '_> {
         if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return;
         }
-        // In an unknown directory, a relative path is an unknown file.
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
-        let is_lost = is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost && !self.shell.invocations.is_speculating() {
+        // In an unknown directory, a relative path is an unknown file.
+        let is_lost = || is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost() && !self.shell.invocations.is_speculating() {
             self.shell.uses.reads_unknown();
         }
         let Interpreter { scope, uses, .. } = &mut *self.shell;

@@ -5,20 +5,20 @@
 use smol_str::SmolStr;
 
 use crate::{
-    programs,
-    values::{Obeyed, Obeys, base_name},
+    evaluator::Use,
+    values::{Obeyed, Obeys},
     word::{Gaps, Word},
 };
 
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
-pub(super) fn of(args: &[Word]) -> Option<Obeys> {
-    let (program, rest) = args.split_first()?;
-    let name = base_name(program.text());
-    let known = programs::find(name)?;
-    let files = known.obeys?;
-    let only_answers = files == Obeyed::Repository && answers(rest);
-    let obeys = Obeys { program: name.into(), files, into: into(name, known.directory, rest), dirs: Vec::new() };
-    (!only_answers).then_some(obeys)
+pub(super) fn of(program: &Use<'_>) -> Option<Obeys> {
+    let (name, rest) = (program.name, program.rest);
+    let files = program.known.obeys?;
+    if files == Obeyed::Repository && answers(rest) {
+        return None;
+    }
+    let into = into(name, program.known.directory, rest);
+    Some(Obeys { program: name.into(), files, into, dirs: Vec::new() })
 }
 
 /// Returns true if git only prints its version or help. It looks for no repository then.

@@ -75,13 +75,13 @@ pub(super) enum Misfit {
 }
 
 impl Misfit {
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn describe(self) -> Cow<'static, str> {
         match self {
-            Misfit::Unknown(option) => ["option `", &shown(option), "` is not on the list"].concat(),
-            Misfit::Value(option) => ["the value of ", option, " is not on the list"].concat(),
-            Misfit::MissingValue(option) => ["option ", option, " lacks its value"].concat(),
+            Misfit::Unknown(option) => ["option `", &shown(&option), "` is not on the list"].concat().into(),
+            Misfit::Value(option) => ["the value of ", &option, " is not on the list"].concat().into(),
+            Misfit::MissingValue(option) => ["option ", &option, " lacks its value"].concat().into(),
             Misfit::MayBeOption => "an expansion may turn into an option".into(),
-            Misfit::Refused(why) => why.clone().into_owned(),
+            Misfit::Refused(why) => why,
         }
     }
 }

@@ -68,7 +68,10 @@ impl<'a> Words<'a> {
 
     /// Returns true if one of these subcommands is at a position where a subcommand may be.
     pub(crate) fn has_subcommand(&self, subcommands: Subcommands) -> bool {
-        self.may_name(subcommands) && subcommands.iter().any(|subcommand| self.after_subcommand(subcommand).is_some())
+        let named = |(at, word): (usize, &Word)| {
+            subcommands.mention(word.text()) && subcommands.iter().any(|one| self.subcommand_at(at, one).is_some())
+        };
+        subcommands.may_begin_with(self.firsts) && self.beginnings().any(named)
     }
 
     /// Returns false if no word at a position of a subcommand begins one of these. Most rows fail this cheap test.
@@ -85,7 +88,7 @@ impl<'a> Words<'a> {
     /// must have at least two letters.
     pub(crate) fn begins_subcommand(&self, subcommands: Subcommands) -> bool {
         let mut texts = self.beginnings().map(|(_, word)| word.text()).filter(|text| text.len() >= 2);
-        texts.any(|text| subcommands.iter().any(|name| !name.contains(' ') && name.starts_with(text)))
+        texts.any(|text| subcommands.iter().any(|name| name.starts_with(text) && !name.contains(' ')))
     }
 
     fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {

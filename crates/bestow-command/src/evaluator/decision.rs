@@ -5,12 +5,10 @@
 //! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
 //! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
 
-use std::cell::OnceCell;
-
 use crate::{
     budget::MAX_DEPTH,
     destroy,
-    evaluator::{Evaluation, Traits, inline_code, known, leading::runs_its_words, sql_client::statement_of},
+    evaluator::{Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, sql_client::statement_of},
     interpreter::{Evaluator, Interpreter},
     invocation::{Input, Invocation, Outcome, said_of},
     obeys,
@@ -109,20 +107,18 @@ impl Evaluation<'_, '_> {
             Some(spoken) => self.shell.invocations.push(spoken),
             None => self.record_invocation(args),
         }
-        let proof = OnceCell::new();
-        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default();
-        let traits = Traits::of(name);
-        self.name_uses(args, traits, &proof);
-        self.record_wrapper(args, traits, input);
+        let mut program = Use::of(args);
+        self.name_uses(&program);
+        self.record_wrapper(&program, input);
         let outer = self.shell.is_fed;
         self.shell.is_fed |= !input.is_silent();
-        let here = self.deeper(|evaluation| evaluation.evaluate_here(args, traits, input, proof));
+        let here = self.deeper(|evaluation| evaluation.evaluate_here(&mut program, input));
         let verdict = here.unwrap_or_else(|| {
             self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
         });
         self.shell.is_fed = outer;
-        verdict.or_stricter(self.evaluate_with_feed(args, traits, input))
+        verdict.or_stricter(self.evaluate_with_feed(&mut program, input))
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
@@ -142,78 +138,81 @@ impl Evaluation<'_, '_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn evaluate_with_feed(&mut self, args: &[Word], traits: Traits, input: &Input) -> Verdict {
+    fn evaluate_with_feed(&mut self, program: &mut Use<'_>, input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
         }
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
-        let verdict = self.discard_parts(|evaluation| {
-            evaluation.deeper(|evaluation| evaluation.evaluate_here(args, traits, &given, OnceCell::new()))
-        });
+        let verdict =
+            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(program, &given)));
         self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    /// Evaluates a command here. `proof` is that of its words, if it was searched for.
-    fn evaluate_here(&mut self, args: &[Word], traits: Traits, input: &Input, proof: OnceCell<Proof>) -> Verdict {
-        let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
-        let found = traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
+    /// Evaluates a command here.
+    fn evaluate_here(&mut self, program: &mut Use<'_>, input: &Input) -> Verdict {
+        let args = program.args;
+        if args.is_empty() {
+            return Verdict::dangerous("there is no program to run");
+        }
+        let found = program.traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
         if let Some(rule) = found.or_else(|| self.destroys_as_printed(args)) {
             self.record_all(args);
             return Verdict::destructive(rule);
         }
-        let name = base_name(program.text());
-        let proven = self.prove(name, args, traits, input, proof).or_stricter(self.raised(args));
+        let proven = self.prove(program, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(name, args, traits).or_stricter(self.search_given(name, args, input));
+        let searched = self.search_embedded(program).or_stricter(self.search_given(program, input));
         proven.or_stricter(searched)
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input, proof: OnceCell<Proof>) -> Verdict {
-        if let Some(verdict) = self.evaluate_by_name(name, args, traits, input) {
-            return self.distrust_name(args, verdict);
+    fn prove(&mut self, program: &mut Use<'_>, input: &Input) -> Verdict {
+        let args = program.args;
+        if let Some(verdict) = self.evaluate_by_name(program, input) {
+            return distrust_name(args, verdict);
         }
-        if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
-            return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
+        if sends_its_input(program) && (self.shell.is_fed || !input.is_silent()) {
+            return Verdict::dangerous(format!("`{}` may send what it is given to read", program.name));
         }
-        self.proven(args, &proof);
-        let verdict = match proof.into_inner().unwrap_or(Proof::Unknown) {
-            Proof::Reads(rule) => self.obeying(args, rule),
+        self.proven(program);
+        let verdict = match program.proof.take().unwrap_or(Proof::Unknown) {
+            Proof::Reads(rule) => self.obeying(program, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
                 self.record_all(args);
-                let searched = self.search_suffixes(args.get(1..).unwrap_or_default());
+                let searched = self.search_suffixes(program.rest);
                 Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
             }
         };
-        self.distrust_name(args, verdict)
+        distrust_name(args, verdict)
     }
 
     /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
-    fn evaluate_by_name(&mut self, name: &str, args: &[Word], traits: Traits, input: &Input) -> Option<Verdict> {
-        let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(name, args, input) } else { None };
+    fn evaluate_by_name(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let traits = program.traits;
+        let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(program, input) } else { None };
         if wrapped.is_some() {
             return wrapped;
         }
-        let within = if traits.has(Traits::STARTS) { self.evaluate_started(name, args, input) } else { None };
-        let text = if traits.has(Traits::RUNS_TEXT) { self.evaluate_shell(name, args, input) } else { None };
-        let code = || if traits.has(Traits::TAKES_CODE) { self.evaluate_code(name, args, input) } else { None };
+        let within = if traits.has(Traits::STARTS) { self.evaluate_started(program, input) } else { None };
+        let text = if traits.has(Traits::RUNS_TEXT) { self.evaluate_shell(program, input) } else { None };
+        let code = || if traits.has(Traits::TAKES_CODE) { self.evaluate_code(program, input) } else { None };
         let known = text.or_else(code);
         let known = known.or_else(|| match traits.has(Traits::TAKES_STATEMENTS) {
-            true => self.evaluate_sql(name, args, input),
-            false => statement_of(args),
+            true => self.evaluate_sql(program, input),
+            false => statement_of(program.args),
         });
         within.into_iter().chain(known).reduce(Verdict::or_stricter)
     }
 
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
     /// may write these files. The strict profile does not rely on this and returns dangerous.
-    fn obeying(&mut self, args: &[Word], rule: String) -> Verdict {
-        let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
+    fn obeying(&mut self, program: &Use<'_>, rule: String) -> Verdict {
+        let Some(obeys) = obeys::of(program) else { return Verdict::safe(rule) };
         if self.rules.profile == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }
@@ -242,16 +241,16 @@ impl Evaluation<'_, '_> {
     fn raised(&self, args: &[Word]) -> Verdict {
         self.rules.additions.raise(args).unwrap_or_else(|| Verdict::safe(""))
     }
+}
 
-    /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
-    /// trusted.
-    fn distrust_name(&self, args: &[Word], verdict: Verdict) -> Verdict {
-        let is_trusted = |program: &Word| program.is_written() && safe::trusted_name(program.text()).is_some();
-        if verdict.tier == Tier::Safe && !args.first().is_some_and(is_trusted) {
-            return Verdict::dangerous(unknown_program(args));
-        }
-        verdict
+/// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
+/// trusted.
+fn distrust_name(args: &[Word], verdict: Verdict) -> Verdict {
+    let is_trusted = |program: &Word| program.is_written() && safe::trusted_name(program.text()).is_some();
+    if verdict.tier == Tier::Safe && !args.first().is_some_and(is_trusted) {
+        return Verdict::dangerous(unknown_program(args));
     }
+    verdict
 }
 
 /// The limit of programs that run their words, among the first words of an argument vector.
@@ -278,7 +277,7 @@ fn unknown_program(args: &[Word]) -> String {
 }
 
 /// Returns true for a program that sends its standard input, unless the input is a terminal.
-fn sends_its_input(name: &str, args: &[Word]) -> bool {
-    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
-        || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
+fn sends_its_input(program: &Use<'_>) -> bool {
+    matches!(program.name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
+        || (program.name == "openssl" && program.rest.first().is_some_and(|word| word.text() == "s_client"))
 }

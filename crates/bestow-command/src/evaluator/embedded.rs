@@ -47,7 +47,7 @@ impl Evaluation<'_, '_> {
         for (index, word) in words.iter().enumerate() {
             let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
-            let is_known = leading::begins_name(name) && Traits::of(name).has(Traits::MAY_DESTROY);
+            let is_known = leading::begins_name(name) && Traits::may_destroy(name);
             let may_destroy = is_known || self.rules.additions.may_destroy(name);
             if may_destroy && before != Some(name) {
                 before = Some(name);

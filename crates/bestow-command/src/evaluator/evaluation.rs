@@ -2,6 +2,7 @@
 
 use crate::{
     destroy,
+    evaluator::Use,
     interpreter::Interpreter,
     rules::Rules,
     safe::{self, Proof},
@@ -41,9 +42,14 @@ impl<'c> Evaluation<'_, 'c> {
         self.shell.speculate(|shell| work(&mut Evaluation { rules, shell }))
     }
 
-    /// Returns true if the records prove that running `args` only reads.
-    pub(super) fn is_proven(&self, args: &[Word]) -> bool {
-        matches!(safe::prove(args, self.rules, &self.shell.scope.places), Proof::Reads(_))
+    /// Returns the proof that a use of a program only reads, which is searched for once.
+    pub(super) fn proven<'p>(&self, program: &'p Use<'_>) -> &'p Proof {
+        program.proof.get_or_init(|| safe::prove(program, self.rules, &self.shell.scope.places))
+    }
+
+    /// Returns true if the records prove that a use of a program only reads.
+    pub(crate) fn is_proven(&self, program: &Use<'_>) -> bool {
+        matches!(self.proven(program), Proof::Reads(_))
     }
 
     /// Returns the reason why running `args` is destructive in one of its possible directories.

@@ -3,7 +3,7 @@
 
 use crate::{
     destroy,
-    evaluator::{Evaluation, Traits, inline_code, leading, reader, runners::is_runner, shell, sql_client},
+    evaluator::{Evaluation, Traits, Use, inline_code, leading, reader, runners::is_runner, shell, sql_client},
     interpreter::declares_variables,
     invocation::Input,
     parts::parts,
@@ -36,10 +36,10 @@ const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
 impl Evaluation<'_, '_> {
     /// Searches the words of a command that is not safe for destruction.
-    pub(super) fn search_embedded(&mut self, name: &str, args: &[Word], traits: Traits) -> Verdict {
-        let rest = args.get(1..).unwrap_or_default();
+    pub(super) fn search_embedded(&mut self, program: &Use<'_>) -> Verdict {
+        let (name, rest, traits) = (program.name, program.rest, program.traits);
         let mut found = Verdict::safe("");
-        if is_runner(name, rest) {
+        if traits.has(Traits::HAS_RUNNER) && is_runner(name, rest) {
             let found_there =
                 if hands_words_on(name, rest) { self.search_handed_on(rest) } else { self.search_words(rest) };
             found = found.or_stricter(found_there).or_stricter(self.search_mounts(name, rest));
@@ -74,10 +74,10 @@ impl Evaluation<'_, '_> {
     }
 
     /// Searches the input of a runner, which passes it on to the shell or client that it runs.
-    pub(super) fn search_given(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
-        let rest = args.get(1..).unwrap_or_default();
+    pub(super) fn search_given(&mut self, program: &Use<'_>, input: &Input) -> Verdict {
+        let (name, rest) = (program.name, program.rest);
         let Input::Text(text) = input else { return Verdict::safe("") };
-        if !is_runner(name, rest) {
+        if !program.traits.has(Traits::HAS_RUNNER) || !is_runner(name, rest) {
             return Verdict::safe("");
         }
         if reader::reads_its_script(name, rest) {

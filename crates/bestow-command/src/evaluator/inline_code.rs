@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use crate::{
     critical_paths,
     evaluator::{
-        Evaluation,
+        Evaluation, Use,
         code_patterns::{self, home_marked},
     },
     invocation::Input,
@@ -140,8 +140,8 @@ pub(super) fn plain_name(name: &str) -> &str {
 impl Evaluation<'_, '_> {
     /// Returns the verdict on an interpreter with if `name` is an interpreter or a console and the verdict is
     /// decided here.
-    pub(super) fn evaluate_code(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        let rest = args.get(1..).unwrap_or_default();
+    pub(super) fn evaluate_code(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let (name, rest) = (program.name, program.rest);
         if !is_interpreter(name) {
             return self.evaluate_console(name, rest, input);
         }

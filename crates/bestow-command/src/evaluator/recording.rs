@@ -3,7 +3,7 @@
 
 use crate::{
     evaluator::{
-        Evaluation, Traits, reader,
+        Evaluation, Traits, Use, reader,
         runners::{self, without_host},
         shell,
     },
@@ -78,9 +78,9 @@ impl Evaluation<'_, '_> {
     }
 
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
-    pub(super) fn record_wrapper(&mut self, args: &[Word], traits: Traits, input: &Input) {
-        let Some((program, rest)) = args.split_first() else { return };
-        let name = base_name(program.text());
+    pub(super) fn record_wrapper(&mut self, program: &Use<'_>, input: &Input) {
+        let (name, rest, traits) = (program.name, program.rest, program.traits);
+        let Some(program) = program.args.first() else { return };
         // A program with an unknown name may be a shell.
         if shell::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_certain) {
             self.record_input(input);

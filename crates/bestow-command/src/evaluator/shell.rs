@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use foldhash::HashSet;
 
 use crate::{
-    evaluator::{Evaluation, inline_code, runners::without_host, sql_client, wrappers},
+    evaluator::{Evaluation, Use, inline_code, runners::without_host, sql_client, wrappers},
     interpreter::{Dialect, Positional, Value},
     invocation::Input,
     options::{List, Options, Reading, list},
@@ -163,11 +163,11 @@ fn asks_for_a_list(name: &str, rest: &[Word]) -> bool {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
-    pub(super) fn evaluate_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        let rest = args.get(1..).unwrap_or_default();
+    pub(super) fn evaluate_shell(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let (name, rest) = (program.name, program.rest);
         let runs = Runs::of(name)?;
         let may_report = matches!(runs, Runs::ItsLanguage) || matches!(name, "flock" | "screen" | "tmux");
-        if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(args) {
+        if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(program) {
             return None;
         }
         match runs {

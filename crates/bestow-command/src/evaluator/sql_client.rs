@@ -4,7 +4,14 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use crate::{evaluator::Evaluation, invocation::Input, lang::sql, tier::Tier, verdict::Verdict, word::Word};
+use crate::{
+    evaluator::{Evaluation, Use},
+    invocation::Input,
+    lang::sql,
+    tier::Tier,
+    verdict::Verdict,
+    word::Word,
+};
 
 /// Clients for SQL or for a language with the verbs of SQL.
 const CLIENTS: &[&str] = &[
@@ -149,9 +156,9 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on a database client that destroys data.
-    pub(crate) fn evaluate_sql(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        let rest = args.get(1..).unwrap_or_default();
-        let destroys = client(name)?;
+    pub(super) fn evaluate_sql(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let rest = program.rest;
+        let destroys = client(program.name)?;
         let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
         let given = if let Input::Text(text) = input { text.as_str() } else { "" };
         let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);

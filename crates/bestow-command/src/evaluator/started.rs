@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::{
     destroy::Words,
-    evaluator::{Evaluation, inline_code},
+    evaluator::{Evaluation, Traits, Use, inline_code},
     invocation::Input,
     options::{Options, Reading},
     programs::{self, Starts},
@@ -34,9 +34,8 @@ fn listed_name(name: &str) -> &str {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if there is one.
-    pub(super) fn evaluate_started(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        let rest = args.get(1..).unwrap_or_default();
-        let (inner, rule) = match (self.by_another_name(name, args), within(listed_name(name), rest)) {
+    pub(super) fn evaluate_started(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let (inner, rule) = match (self.by_another_name(program), within(listed_name(program.name), program.rest)) {
             (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
             (None, Some(inner)) => (Cow::Borrowed(inner), "runs another program"),
             (None, None) => return None,
@@ -51,13 +50,14 @@ impl Evaluation<'_, '_> {
 
     /// Translates `git-fetch x`, `python3 -m pip install x` and `python3 /usr/bin/pip install x` to the command that
     /// they run.
-    fn by_another_name(&self, name: &str, args: &[Word]) -> Option<Vec<Word>> {
-        let (program, rest) = args.split_first()?;
+    fn by_another_name(&self, usage: &Use<'_>) -> Option<Vec<Word>> {
+        let (name, rest) = (usage.name, usage.rest);
+        let program = usage.args.first()?;
         let named = |text: &str| Word::literal(text, program.span());
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
-        if !inline_code::runs_code(name) || self.is_proven(args) {
+        if !usage.traits.has(Traits::RUNS_CODE) || self.is_proven(usage) {
             return None;
         }
         let module = if inline_code::runs_modules(name) { module(rest) } else { None };

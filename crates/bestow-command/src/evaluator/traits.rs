@@ -42,10 +42,13 @@ impl Traits {
 
     /// Returns the traits of the program with this name. Those of the listed programs are searched once.
     pub(crate) fn of(name: &str) -> Traits {
+        Traits::at(programs::place_of(name), name)
+    }
+
+    /// Returns the traits of the program with this name, whose place among the names of programs is known.
+    pub(super) fn at(place: Option<usize>, name: &str) -> Traits {
         static FOUND: [AtomicU16; programs::NAMED] = [const { AtomicU16::new(0) }; programs::NAMED];
-        let Some(found) = programs::place_of(name).and_then(|place| FOUND.get(place)) else {
-            return Traits::searched(name);
-        };
+        let Some(found) = place.and_then(|place| FOUND.get(place)) else { return Traits::searched(name) };
         let before = Traits(found.load(Ordering::Relaxed));
         if before.has(Traits::KNOWN) {
             return before;
@@ -53,6 +56,15 @@ impl Traits {
         let traits = Traits::searched(name);
         found.store(traits.0, Ordering::Relaxed);
         traits
+    }
+
+    /// Returns true if the program with this name has [`Traits::MAY_DESTROY`]. No other trait of an unlisted name is
+    /// searched.
+    pub(super) fn may_destroy(name: &str) -> bool {
+        match programs::place_of(name) {
+            None => leading::may_destroy(name),
+            place => Traits::at(place, name).has(Traits::MAY_DESTROY),
+        }
     }
 
     pub(crate) fn has(self, one: Traits) -> bool {

@@ -1,7 +1,7 @@
 //! Wrappers: programs that run the program that their arguments name.
 
 use crate::{
-    evaluator::Evaluation,
+    evaluator::{Evaluation, Use},
     invocation::Input,
     lang::find,
     obeys,
@@ -73,12 +73,12 @@ pub(crate) fn wraps(name: &str, known: &Program) -> bool {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if `name` runs one.
-    pub(super) fn evaluate_wrapped(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
-        let rest = args.get(1..).unwrap_or_default();
+    pub(super) fn evaluate_wrapped(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let rest = program.rest;
         if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
-        match name {
+        match program.name {
             "env" => self.evaluate_env(rest, input),
             "xargs" | "gxargs" => self.evaluate_xargs(rest, input),
             "find" | "gfind" => self.evaluate_find(rest),
@@ -87,10 +87,10 @@ impl Evaluation<'_, '_> {
                 Some(Verdict::safe("`command -v` only looks a name up"))
             }
             _ => {
-                let wrapper = wrapper_named(name)?;
+                let wrapper = program.known.wraps?;
                 // Some wrappers only report without a command, or with a command that their record lists.
                 let asks_one = matches!(rest, [word] if word.text().starts_with('-'));
-                let is_proven = !asks_one && !programs::known(name).reads.is_empty() && self.is_proven(args);
+                let is_proven = !asks_one && !program.known.reads.is_empty() && self.is_proven(program);
                 let wrapper = Wraps { dangerous: wrapper.dangerous && !is_proven, ..wrapper };
                 self.evaluate_wrapper(wrapper, is_proven, rest, input)
             }
@@ -253,7 +253,7 @@ fn unless_it_only_reads(actions: &find::Actions) -> Verdict {
     if actions.deletes {
         return Verdict::dangerous("`find` deletes what it finds");
     }
-    let runs = |command: &find::Run| command.is_certain && obeys::of(&command.words).is_none();
+    let runs = |command: &find::Run| command.is_certain && obeys::of(&Use::of(&command.words)).is_none();
     if !actions.commands.iter().all(runs) {
         return Verdict::dangerous("`find` runs a program on what it finds");
     }

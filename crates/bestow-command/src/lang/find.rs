@@ -2,6 +2,7 @@
 
 use crate::{
     options::{List, is_listed, list},
+    programs::Answer,
     word::{Fragment, Gaps, NON_EMPTY, UNKNOWN, Word},
 };
 use smol_str::format_smolstr;
@@ -27,7 +28,7 @@ pub(crate) fn takes_value(word: &str) -> bool {
 }
 
 /// Checks that every word of an expression is a test, or an action that only prints.
-pub(crate) fn check(rest: &[Word]) -> Result<(), String> {
+pub(crate) fn check(rest: &[Word]) -> Answer {
     let mut words = rest.iter().peekable();
     let mut in_expression = false;
     // A glob may match no file and disappear. From there on, values and actions may have changed places.
@@ -48,7 +49,7 @@ pub(crate) fn check(rest: &[Word]) -> Result<(), String> {
             may_shift |= value.is_pattern();
         } else if in_expression || text.starts_with('-') {
             let short: String = text.chars().take(24).filter(|c| !c.is_control()).collect();
-            return Err(format!("`{short}` is not a test that only reads"));
+            return Err(format!("`{short}` is not a test that only reads").into());
         } else if word.may_be_option() {
             return Err("an expansion may turn into an action".into());
         }

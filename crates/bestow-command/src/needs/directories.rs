@@ -4,7 +4,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     needs::operand::{Operand, exact},
-    word::{Gaps, Word},
+    word::{Gaps, Signs, Word},
 };
 
 /// Options that take a directory to work in.
@@ -41,7 +41,8 @@ fn value<'a>(word: &Word, behind: &mut impl Iterator<Item = &'a Word>) -> Option
     if OPTIONS.contains(&text) {
         return exact(behind.next()?);
     }
-    let joined = text.split_once('=').filter(|(option, _)| OPTIONS.contains(option)).map(|(_, value)| value);
+    let assigned = if word.has(Signs::EQUALS) { text.split_once('=') } else { None };
+    let joined = assigned.filter(|(option, _)| OPTIONS.contains(option)).map(|(_, value)| value);
     let joined = joined.or_else(|| text.strip_prefix("-C"));
     joined.filter(|directory| !directory.is_empty() && exact(word).is_some()).map(SmolStr::from)
 }

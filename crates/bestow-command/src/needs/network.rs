@@ -14,9 +14,9 @@ pub(crate) use table::subcommands;
 
 use crate::{
     destroy::Words,
-    evaluator::{self, Evaluation},
+    evaluator::{self, Evaluation, Use},
     needs::operand::exact,
-    programs::Program,
+    programs::{self, Program},
     safe,
     values::{Named, base_name},
     word::{Gaps, Word},
@@ -35,13 +35,13 @@ enum Need {
 }
 
 impl Evaluation<'_, '_> {
-    /// Records the network access of running `args`.
-    pub(super) fn name_network(&mut self, args: &[Word]) {
-        let Some((program, rest)) = args.split_first() else { return };
-        let name = base_name(program.text());
+    /// Records the network access of a program.
+    pub(super) fn name_network(&mut self, usage: &Use<'_>) {
+        let (args, rest) = (usage.args, usage.rest);
+        let Some(program) = args.first() else { return };
         let certain = !self.shell.invocations.is_speculating();
-        let is_open = is_open(program, name);
-        let (name, known) = table::plain_name(name);
+        let is_open = is_open(program, usage.name);
+        let (name, known) = table::plain_name(usage.name, usage.known);
         match need(name, known, args) {
             // An unknown program in a speculative evaluation does not count.
             _ if is_open && !certain => {}
@@ -52,10 +52,10 @@ impl Evaluation<'_, '_> {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
                 None => self.shell.uses.lose(),
             },
-            Need::Nothing if known.only_says || evaluator::wraps(name, known) || table::keeps(known, rest) => {}
+            Need::Nothing if known.only_says || evaluator::wraps(name, known) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
-                if !heard.is_empty() && !self.only_reads(args) {
+                if !heard.is_empty() && !table::keeps(known, rest) && !self.is_proven(usage) {
                     heard.into_iter().for_each(|host| self.reach(host, false));
                 }
             }
@@ -66,7 +66,8 @@ impl Evaluation<'_, '_> {
     pub(crate) fn hear_network(&mut self, words: &[Word]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
-            let (name, known) = table::plain_name(base_name(word.text()));
+            let name = base_name(word.text());
+            let (name, known) = table::plain_name(name, programs::known(name));
             if !table::may_need(known) {
                 continue;
             }

@@ -171,7 +171,11 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Few<Operand> {
 /// Returns the files that a program of `sed` reads and writes.
 fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
     let given = words.values_of(list!("-e --expression")).filter_map(Text::text);
-    let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
+    let scripts: Few<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
+    let script = match scripts.as_slice() {
+        [script] => script.clone(),
+        scripts => scripts.join("\n").into(),
+    };
     let used = |effect: sed::Effect<'_>| {
         let (access, file) = match effect {
             sed::Effect::Writes(file) => (Access::Write, file),
@@ -180,7 +184,7 @@ fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
         };
         Some(Operand::certain(access, file, Below::Nothing))
     };
-    sed::effects(&scripts.join("\n")).into_iter().take(MOST_WRITTEN_IN).filter_map(used).collect()
+    sed::effects(&script).into_iter().take(MOST_WRITTEN_IN).filter_map(used).collect()
 }
 
 /// The limit of words in a program that are taken for files which it may open.

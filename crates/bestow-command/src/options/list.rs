@@ -54,16 +54,21 @@ impl<'l> List<'l> {
 
     /// Returns what the option of this letter takes, if it is on the list.
     pub(super) fn find_letter(self, letter: char) -> Option<Takes<'l>> {
-        let known = u8::try_from(letter).ok().filter(|byte| byte.is_ascii() && !ends_name(*byte)).zip(self.letters);
-        match known {
-            Some((byte, letters)) if letters.plain >> byte & 1 == 1 => Some(Takes::Nothing),
-            Some((byte, letters)) if letters.all >> byte & 1 == 0 => None,
-            _ => self.find(&short(letter)),
-        }
+        self.find(&short(letter))
     }
 
     /// Returns what the option takes, if it is on the list.
     pub(super) fn find(self, name: &str) -> Option<Takes<'l>> {
+        if let ([b'-', letter], Some(letters)) = (name.as_bytes(), self.letters)
+            && letter.is_ascii()
+            && !ends_name(*letter)
+        {
+            match (letters.all >> *letter & 1, letters.plain >> *letter & 1) {
+                (0, _) => return None,
+                (_, 1) => return Some(Takes::Nothing),
+                _ => {}
+            }
+        }
         let Some(last) = self.slots.len().checked_sub(1) else { return self.search(name) };
         let mut hash = hash::NOTHING;
         for byte in name.bytes() {
@@ -76,7 +81,8 @@ impl<'l> List<'l> {
         let mut slot = hash::mixed(hash);
         loop {
             let at = usize::from(*self.slots.get(slot & last)?).checked_sub(1)?;
-            let found = self.text.get(at..).and_then(|rest| taken(entry(rest), name));
+            let behind = self.text.get(at..).and_then(|rest| rest.strip_prefix(name));
+            let found = behind.and_then(|behind| takes(entry_end(behind)));
             if found.is_some() {
                 return found;
             }
@@ -86,18 +92,18 @@ impl<'l> List<'l> {
 
     fn search(self, name: &str) -> Option<Takes<'l>> {
         let mut entries = self.text.split(|c: char| c.is_ascii_whitespace()).filter(|entry| !entry.is_empty());
-        entries.find_map(|entry| taken(entry, name))
+        entries.find_map(|entry| takes(entry.strip_prefix(name)?))
     }
 }
 
-/// Returns the entry at the beginning of a list.
-fn entry(list: &str) -> &str {
-    list.split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default()
+/// Returns the end of an entry: the text up to the next blank.
+fn entry_end(list: &str) -> &str {
+    let end = list.bytes().position(|byte| byte.is_ascii_whitespace());
+    end.and_then(|end| list.get(..end)).unwrap_or(list)
 }
 
-/// Returns what the option `name` takes, if this entry is about it.
-fn taken<'l>(entry: &'l str, name: &str) -> Option<Takes<'l>> {
-    let rest = entry.strip_prefix(name)?;
+/// Returns what an option takes whose entry has this text behind its name.
+fn takes(rest: &str) -> Option<Takes<'_>> {
     match rest.as_bytes() {
         [] => Some(Takes::Nothing),
         [b':', b'-'] => Some(Takes::Anything),

@@ -20,7 +20,7 @@ pub(crate) fn curl_addresses(options: &Options<'_>) -> Answer {
         }
         let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
         if sends_file || writes_file || reads_cookies {
-            return Err(format!("the value of {name} names a file"));
+            return Err(format!("the value of {name} names a file").into());
         }
         if name == "--url" && (!is_fetched(value) || value.starts_with('@')) {
             return Err("an address that is more than fetched".into());

@@ -46,7 +46,7 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
         }
         let verdict = crate::variables::evaluate(name, &value, false);
         if verdict.tier > crate::tier::Tier::Safe {
-            return Err(verdict.rule.into_owned());
+            return Err(verdict.rule);
         }
     }
     Ok(())
@@ -96,7 +96,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
             let alone = !options.has("-x");
             let verdict = crate::variables::evaluate(name, &value, alone);
             if verdict.tier > crate::tier::Tier::Safe {
-                return Err(verdict.rule.into_owned());
+                return Err(verdict.rule);
             }
         }
     }

@@ -49,9 +49,8 @@ pub(crate) use crate::critical_paths::{
     names_device as device_option,
 };
 
-/// The result of a predicate: accepted, or refused with a reason.
-type Answer = Result<(), String>;
+use crate::programs::Answer;
 
-fn when(holds: bool, why: &str) -> Answer {
+fn when(holds: bool, why: &'static str) -> Answer {
     if holds { Ok(()) } else { Err(why.into()) }
 }

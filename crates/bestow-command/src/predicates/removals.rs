@@ -3,6 +3,7 @@
 use crate::{
     critical_paths::{is_device, is_doomed, is_system_file, is_vital},
     place::Place,
+    predicates::Answer,
     word::{Gaps, Word},
 };
 
@@ -164,7 +165,7 @@ pub(crate) fn target_of_bytes(words: &[Word], _: &Place) -> bool {
 }
 
 /// Accepts the words of `dd` without a target, or with the target `/dev/null`.
-pub(crate) fn bytes_to_output(rest: &[Word]) -> Result<(), String> {
+pub(crate) fn bytes_to_output(rest: &[Word]) -> Answer {
     const NAMES: &[&str] = &[
         "if", "bs", "ibs", "obs", "cbs", "count", "skip", "seek", "iseek", "oseek", "conv", "status", "iflag", "oflag",
     ];

@@ -14,11 +14,11 @@ pub(crate) use condition::{Count, Test};
 pub(crate) use form::has_form;
 pub use record::SecretOption;
 pub(crate) use record::{
-    AllWords, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Uses, When,
-    Wraps,
+    AllWords, Answer, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts,
+    Uses, When, Wraps,
 };
 pub(crate) use subcommands::{Firsts, Subcommands};
-pub(crate) use table::{NAMED, all, find, find_by_start, known, place_of};
+pub(crate) use table::{NAMED, all, at, find, find_by_start, known, place_of};
 
 /// Returns the short option of a program that takes a secret, if there is one.
 pub fn secret_option(program: &str) -> Option<SecretOption> {

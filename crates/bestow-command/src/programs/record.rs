@@ -1,5 +1,7 @@
 //! The form of a record.
 
+use std::borrow::Cow;
+
 use super::{
     condition::Test,
     subcommands::{Firsts, Subcommands},
@@ -84,11 +86,14 @@ pub(crate) struct Program {
     pub(crate) secret_option: Option<SecretOption>,
 }
 
-/// A predicate on a parsed command line. A refusal has a reason.
-pub(crate) type Question = fn(&Options<'_>) -> Result<(), String>;
+/// The result of a predicate: accepted, or refused with a reason.
+pub(crate) type Answer = Result<(), Cow<'static, str>>;
+
+/// A predicate on a parsed command line.
+pub(crate) type Question = fn(&Options<'_>) -> Answer;
 
 /// A predicate on the unparsed words, for programs whose options no list can describe.
-pub(crate) type WordsQuestion = fn(&[Word]) -> Result<(), String>;
+pub(crate) type WordsQuestion = fn(&[Word]) -> Answer;
 
 /// A form of a program that only reads.
 #[derive(Debug)]

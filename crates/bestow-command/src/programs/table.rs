@@ -19,7 +19,12 @@ pub(crate) const NAMED: usize = NAMES.len();
 
 /// Returns what is known about the program with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Program> {
-    let (_, program) = NAMES.get(place_of(name)?)?;
+    named(place_of(name)?)
+}
+
+/// Returns what is known about the program whose name has this place.
+fn named(place: usize) -> Option<&'static Program> {
+    let (_, program) = NAMES.get(place)?;
     PROGRAMS.get(usize::from(*program))
 }
 
@@ -38,7 +43,12 @@ pub(crate) fn place_of(name: &str) -> Option<usize> {
 
 /// Returns what is known about the program with this name, even if that is nothing.
 pub(crate) fn known(name: &str) -> &'static Program {
-    find(name).unwrap_or(&UNKNOWN)
+    at(place_of(name))
+}
+
+/// Returns what is known about the program whose name has this place, if it has one, even if that is nothing.
+pub(crate) fn at(place: Option<usize>) -> &'static Program {
+    place.and_then(named).unwrap_or(&UNKNOWN)
 }
 
 /// Returns what is known about programs whose names begin like this one, such as `mkfs.ext4`.

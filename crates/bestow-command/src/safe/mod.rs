@@ -13,6 +13,7 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 
 use crate::{
+    evaluator::Use,
     options::{self, List, Misfit},
     place::Places,
     programs::{self, AllWords, Firsts, Program, Reads},
@@ -56,14 +57,13 @@ pub(crate) fn knows(name: &str) -> bool {
 }
 
 /// Returns those of the read-only forms of a program that may describe these words. Most rows describe another
-/// subcommand.
+/// subcommand. Behind options, any word may be the subcommand.
 fn rows_about(rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
-    let begun = match rest.first().map(Word::text) {
-        None => Firsts::default(),
-        // The subcommand follows the options.
-        Some(first) if first.starts_with('-') => Firsts::ALL,
-        Some(first) => Firsts::of(first.as_bytes()),
+    let beginnings = match rest {
+        [first, ..] if !first.text().starts_with('-') => std::slice::from_ref(first),
+        _ => rest,
     };
+    let begun = beginnings.iter().map(|word| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or);
     let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
     rows.iter().copied().filter(describes)
 }
@@ -80,14 +80,14 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
     rows.filter(follows).map(|row| row.flags)
 }
 
-/// Searches for a proof that `args` are read-only.
-pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
-    let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
+/// Searches for a proof that a use of a program is read-only.
+pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
+    let (rest, known) = (usage.rest, usage.known);
+    let Some(program) = usage.args.first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }
-    let known = programs::known(name);
     if known.loads_first {
         return Proof::Unproven(format!("`{name}` runs code of its directory before it reads its options"));
     }

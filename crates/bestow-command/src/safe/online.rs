@@ -58,10 +58,22 @@ pub(crate) fn asks_network(known: &Program, rest: &[Word], words: &Words<'_>) ->
 /// the network.
 pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
-    let places = Places::default();
-    let words = Words::new(rest);
-    let proves = |row: &&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let mut proving = rows_about(known.reads, rest).filter(proves).peekable();
-    let is_proven = proving.peek().is_some();
-    answers(name, known, program, rest).is_some() || is_proven && proving.all(|row| !row.is_online(rest, &words))
+    if answers(name, known, program, rest).is_some() {
+        return true;
+    }
+    let (places, words) = (Places::default(), Words::new(rest));
+    let proves = |row: &Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
+    let asks = |row: &Reads| row.is_online(rest, &words);
+    let mut is_proven = false;
+    for row in rows_about(known.reads, rest) {
+        // After the first proof, only a row that asks for the network matters.
+        if is_proven && !asks(row) || !proves(row) {
+            continue;
+        }
+        if asks(row) {
+            return false;
+        }
+        is_proven = true;
+    }
+    is_proven
 }

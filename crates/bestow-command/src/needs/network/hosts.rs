@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 
 use crate::{
     evaluator,
+    few::Few,
     needs::{network::globs, operand::exact},
     options::{List, is_listed, is_listed_letter, short},
     programs::{self, HostOperands, Hosts},
@@ -72,14 +73,14 @@ fn at_places(known: Hosts, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
 }
 
 /// Returns the options that a word gives, joined or not, and the value of the last one if it is part of the word.
-fn options<'w>(text: &'w str, valued: List<'_>) -> (Vec<SmolStr>, Option<&'w str>) {
+fn options<'w>(text: &'w str, valued: List<'_>) -> (Few<SmolStr>, Option<&'w str>) {
     if let Some((option, value)) = text.split_once('=') {
-        return (vec![option.into()], Some(value));
+        return (Few::One(option.into()), Some(value));
     }
     if text.starts_with("--") {
-        return (vec![text.into()], None);
+        return (Few::One(text.into()), None);
     }
-    let mut options = Vec::new();
+    let mut options = Few::default();
     for (at, letter) in text.char_indices().skip(1) {
         let takes = is_listed_letter(valued, letter);
         options.push(short(letter));

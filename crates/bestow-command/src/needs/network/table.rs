@@ -9,9 +9,8 @@ use crate::{
 };
 
 /// Returns the listed name of a program, without a version, the name of a variant, or a file extension, and what is
-/// known about it.
-pub(super) fn plain_name(name: &str) -> (&str, &'static Program) {
-    let known = programs::known(name);
+/// known about it. `known` is what is known about the name itself.
+pub(super) fn plain_name<'n>(name: &'n str, known: &'static Program) -> (&'n str, &'static Program) {
     if may_need(known) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {
         return (name, known);
     }
