@@ -20,7 +20,7 @@ pub struct Part {
     /// through [`Escaped`](crate::values::Escaped).
     pub command: String,
     /// The rule that decided the tier.
-    pub rule: Cow<'static, str>,
+    pub rule: String,
     /// The position of the part in the command line.
     pub span: Span,
     /// The invocation of the program as it is written.
@@ -46,7 +46,7 @@ pub(crate) const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
     /// Creates a part that runs in the start directory of its line.
-    pub(crate) fn new(tier: Tier, rule: impl Into<Cow<'static, str>>, text: &str, span: Span) -> Self {
+    pub(crate) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
         let dirs = Cow::Borrowed(StartDir::ONLY_OWN);
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

@@ -22,7 +22,7 @@ use crate::{
     word::Word,
 };
 use smol_str::SmolStr;
-use std::{borrow::Cow, rc::Rc};
+use std::rc::Rc;
 
 /// The questions that the interpreter asks about programs. It knows none itself.
 pub(crate) trait Evaluator: std::fmt::Debug {
@@ -133,23 +133,23 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Records the effect of a part.
-    pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<Cow<'static, str>>, span: Span) {
+    pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
         let part = self.part(tier, rule, span);
         self.parts.push(part);
     }
 
     /// Creates a part that runs in the start directory of the line.
-    pub(super) fn part(&self, tier: Tier, rule: impl Into<Cow<'static, str>>, span: Span) -> Part {
+    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
         Part::new(tier, rule, self.text, self.outer.unwrap_or(span))
     }
 
     /// Records that the current command cannot be proven harmless.
-    pub(crate) fn mark_dangerous(&mut self, rule: impl Into<Cow<'static, str>>) {
+    pub(crate) fn mark_dangerous(&mut self, rule: impl Into<String>) {
         self.record_part(Tier::Dangerous, rule, self.here);
     }
 
     /// Records that an unknown command may run here.
-    pub(crate) fn mark_unknown(&mut self, rule: impl Into<Cow<'static, str>>) {
+    pub(crate) fn mark_unknown(&mut self, rule: impl Into<String>) {
         self.mark_dangerous(rule);
         let guessing = self.invocations.is_speculating();
         if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {

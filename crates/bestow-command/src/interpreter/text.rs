@@ -114,7 +114,7 @@ impl Interpreter<'_> {
         let worst = self.parts.get(before..).unwrap_or_default().iter().max_by_key(|part| part.tier);
         worst.map_or_else(
             || Verdict::safe("runs a text that does nothing"),
-            |part| Verdict { tier: part.tier, rule: part.rule.clone() },
+            |part| Verdict { tier: part.tier, rule: part.rule.clone().into() },
         )
     }
 
