@@ -5,19 +5,18 @@
 use smol_str::SmolStr;
 
 use crate::{
-    evaluator::Use,
+    programs::Program,
     values::{Obeyed, Obeys},
     word::{Gaps, Word},
 };
 
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
-pub(super) fn of(program: &Use<'_>) -> Option<Obeys> {
-    let (name, rest) = (program.name, program.rest);
-    let files = program.known.obeys?;
+pub(super) fn of(name: &str, known: &Program, rest: &[Word]) -> Option<Obeys> {
+    let files = known.obeys?;
     if files == Obeyed::Repository && answers(rest) {
         return None;
     }
-    let into = into(name, program.known.directory, rest);
+    let into = into(name, known.directory, rest);
     Some(Obeys { program: name.into(), files, into, dirs: Vec::new() })
 }
 

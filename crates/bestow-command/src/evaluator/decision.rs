@@ -156,7 +156,7 @@ impl Evaluation<'_, '_> {
         if args.is_empty() {
             return Verdict::dangerous("there is no program to run");
         }
-        let found = program.traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
+        let found = Traits::of_use(program).has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
         if let Some(rule) = found.or_else(|| self.destroys_as_printed(args)) {
             self.record_all(args);
             return Verdict::destructive(rule);
@@ -193,7 +193,7 @@ impl Evaluation<'_, '_> {
 
     /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
     fn evaluate_by_name(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let traits = program.traits;
+        let traits = Traits::of_use(program);
         let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(program, input) } else { None };
         if wrapped.is_some() {
             return wrapped;
@@ -212,7 +212,7 @@ impl Evaluation<'_, '_> {
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
     /// may write these files. The strict profile does not rely on this and returns dangerous.
     fn obeying(&mut self, program: &Use<'_>, rule: String) -> Verdict {
-        let Some(obeys) = obeys::of(program) else { return Verdict::safe(rule) };
+        let Some(obeys) = obeys::of(program.name, program.known, program.rest) else { return Verdict::safe(rule) };
         if self.rules.profile == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }

@@ -44,7 +44,7 @@ impl<'c> Evaluation<'_, 'c> {
 
     /// Returns the proof that a use of a program only reads, which is searched for once.
     pub(super) fn proven<'p>(&self, program: &'p Use<'_>) -> &'p Proof {
-        program.proof.get_or_init(|| safe::prove(program, self.rules, &self.shell.scope.places))
+        program.proof.get_or_init(|| safe::prove(program.args, program.known, self.rules, &self.shell.scope.places))
     }
 
     /// Returns true if the records prove that a use of a program only reads.

@@ -37,7 +37,7 @@ const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 impl Evaluation<'_, '_> {
     /// Searches the words of a command that is not safe for destruction.
     pub(super) fn search_embedded(&mut self, program: &Use<'_>) -> Verdict {
-        let (name, rest, traits) = (program.name, program.rest, program.traits);
+        let (name, rest, traits) = (program.name, program.rest, Traits::of_use(program));
         let mut found = Verdict::safe("");
         if traits.has(Traits::HAS_RUNNER) && is_runner(name, rest) {
             let found_there =
@@ -77,7 +77,7 @@ impl Evaluation<'_, '_> {
     pub(super) fn search_given(&mut self, program: &Use<'_>, input: &Input) -> Verdict {
         let (name, rest) = (program.name, program.rest);
         let Input::Text(text) = input else { return Verdict::safe("") };
-        if !program.traits.has(Traits::HAS_RUNNER) || !is_runner(name, rest) {
+        if !Traits::of_use(program).has(Traits::HAS_RUNNER) || !is_runner(name, rest) {
             return Verdict::safe("");
         }
         if reader::reads_its_script(name, rest) {

@@ -4,7 +4,6 @@
 use std::cell::OnceCell;
 
 use crate::{
-    evaluator::Traits,
     programs::{self, Program},
     safe::Proof,
     values::base_name,
@@ -20,9 +19,10 @@ pub(crate) struct Use<'a> {
     pub(crate) name: &'a str,
     /// The words after the program.
     pub(crate) rest: &'a [Word],
-    /// What is known about programs of this name.
+    /// The place of this name among the names of programs, if it is one.
+    pub(super) place: Option<usize>,
+    /// The record of programs of this name.
     pub(crate) known: &'static Program,
-    pub(crate) traits: Traits,
     /// The proof that this use only reads, if it was searched for.
     pub(super) proof: OnceCell<Proof>,
 }
@@ -34,7 +34,6 @@ impl<'a> Use<'a> {
             None => ("", args),
         };
         let place = programs::place_of(name);
-        let (known, traits) = (programs::at(place), Traits::at(place, name));
-        Use { args, name, rest, known, traits, proof: OnceCell::new() }
+        Use { args, name, rest, place, known: programs::at(place), proof: OnceCell::new() }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::{
     destroy::Words,
-    evaluator::{Evaluation, Traits, Use, inline_code},
+    evaluator::{Evaluation, Use, inline_code},
     invocation::Input,
     options::{Options, Reading},
     programs::{self, Starts},
@@ -57,7 +57,7 @@ impl Evaluation<'_, '_> {
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
-        if !usage.traits.has(Traits::RUNS_CODE) || self.is_proven(usage) {
+        if !inline_code::runs_code(name) || self.is_proven(usage) {
             return None;
         }
         let module = if inline_code::runs_modules(name) { module(rest) } else { None };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use crate::{
     destroy,
-    evaluator::{inline_code, leading, reader, runners, shell, sql_client, started, wrappers},
+    evaluator::{Use, inline_code, leading, reader, runners, shell, sql_client, started, wrappers},
     programs,
 };
 
@@ -45,8 +45,13 @@ impl Traits {
         Traits::at(programs::place_of(name), name)
     }
 
+    /// Returns the traits of a program that is used.
+    pub(crate) fn of_use(usage: &Use<'_>) -> Traits {
+        Traits::at(usage.place, usage.name)
+    }
+
     /// Returns the traits of the program with this name, whose place among the names of programs is known.
-    pub(super) fn at(place: Option<usize>, name: &str) -> Traits {
+    fn at(place: Option<usize>, name: &str) -> Traits {
         static FOUND: [AtomicU16; programs::NAMED] = [const { AtomicU16::new(0) }; programs::NAMED];
         let Some(found) = place.and_then(|place| FOUND.get(place)) else { return Traits::searched(name) };
         let before = Traits(found.load(Ordering::Relaxed));

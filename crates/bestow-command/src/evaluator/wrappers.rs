@@ -253,7 +253,10 @@ fn unless_it_only_reads(actions: &find::Actions) -> Verdict {
     if actions.deletes {
         return Verdict::dangerous("`find` deletes what it finds");
     }
-    let runs = |command: &find::Run| command.is_certain && obeys::of(&Use::of(&command.words)).is_none();
+    let runs = |command: &find::Run| {
+        let usage = Use::of(&command.words);
+        command.is_certain && obeys::of(usage.name, usage.known, usage.rest).is_none()
+    };
     if !actions.commands.iter().all(runs) {
         return Verdict::dangerous("`find` runs a program on what it finds");
     }

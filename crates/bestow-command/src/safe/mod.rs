@@ -13,7 +13,6 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 
 use crate::{
-    evaluator::Use,
     options::{self, List, Misfit},
     place::Places,
     programs::{self, AllWords, Firsts, Program, Reads},
@@ -80,10 +79,9 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
     rows.filter(follows).map(|row| row.flags)
 }
 
-/// Searches for a proof that a use of a program is read-only.
-pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
-    let (rest, known) = (usage.rest, usage.known);
-    let Some(program) = usage.args.first() else { return Proof::Unknown };
+/// Searches for a proof that `args` are read-only. `known` is the record of the program.
+pub(crate) fn prove(args: &[Word], known: &'static Program, rules: &Rules, places: &Places) -> Proof {
+    let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
