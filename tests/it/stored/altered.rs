@@ -208,8 +208,7 @@ impl Place {
     }
 }
 
-/// Theorem: whatever happens to one file, the damage is named, or the state is the acknowledged one. Alters and cuts
-/// each file at every `step`th byte from `first` on, and exchanges whole files.
+/// Alters and cuts each file at every `step`th byte from `first` on, and exchanges whole files.
 async fn every_file(end: End, is_rotated: bool, first: usize, step: usize) {
     let place = built(SMALL, end, is_rotated).await;
     audit::verify_on(place.disk.copy(), STATE, None).unwrap();

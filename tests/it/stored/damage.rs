@@ -103,7 +103,7 @@ async fn after_a_kill_acknowledged_records_that_are_missing_are_named() {
 #[tokio::test]
 async fn after_a_kill_newest_segments_that_are_missing_are_named() {
     let disk = FakeDisk::new();
-    let world = long_open(&disk).await;
+    let world = long_open(&disk, 40).await;
     let left = disk.copy();
     let segments = names(&left, "journal-");
     let newest = names(&left, "snapshot-").pop().map_or(0, |name| name["snapshot-".len()..][..20].parse().unwrap());
@@ -166,6 +166,73 @@ pub(super) fn held(world: &World) -> Vec<String> {
     let mut held: Vec<_> = grants.chain(agents).chain(rulings).chain(waiting).chain(settings).collect();
     held.sort();
     held
+}
+
+/// Asserts that an engine does not start on `disk`, or holds exactly `expected`.
+async fn is_named_or_holds(disk: &Arc<FakeDisk>, expected: &[String], context: &str) {
+    match open(disk).await {
+        Ok(world) => {
+            assert_eq!(held(&world), expected, "{context}");
+            world.engine.shutdown().await;
+        }
+        Err(why) => {
+            assert!(why.contains("/state"), "{context}: {why}");
+            assert!(audit::verify_on(disk.clone(), STATE, None).is_err(), "{context}: {why}");
+        }
+    }
+}
+
+fn all_names(disk: &FakeDisk) -> Vec<String> {
+    names(disk, "").into_iter().filter(|name| !name.starts_with("RESERVE")).collect()
+}
+
+/// Theorem: whatever happens to one file, the damage is named, or the state is the acknowledged one.
+#[tokio::test]
+async fn a_file_that_is_altered_removed_swapped_or_older_is_named_or_changes_nothing() {
+    let disk = FakeDisk::new();
+    let running = long_open(&disk, 40).await;
+    let expected = held(&running);
+    // As a killed process leaves the files, and as an orderly end does.
+    let killed = disk.copy();
+    running.engine.shutdown().await;
+    for (disk, end) in [(killed, "after a kill"), (disk, "after an orderly end")] {
+        damaged_in_every_way(&disk, &expected, end).await;
+    }
+}
+
+async fn damaged_in_every_way(disk: &Arc<FakeDisk>, expected: &[String], end: &str) {
+    is_named_or_holds(&disk.copy(), expected, end).await;
+    let files = all_names(disk);
+    for name in &files {
+        let (content, copy) = (disk.read_file(name), disk.copy());
+        copy.remove_file(name);
+        is_named_or_holds(&copy, expected, &format!("{end}: {name} is removed")).await;
+        let step = content.len() / 90 + 1;
+        for place in (0..content.len()).step_by(step) {
+            let mut altered = content.clone();
+            altered[place] ^= 1 << (place % 8);
+            let (flipped, short) = (disk.copy(), disk.copy());
+            flipped.write_file(name, &altered);
+            is_named_or_holds(&flipped, expected, &format!("{end}: byte {place} of {name} is altered")).await;
+            short.write_file(name, &content[..place]);
+            is_named_or_holds(&short, expected, &format!("{end}: {name} is cut at {place}")).await;
+        }
+        for other in files.iter().filter(|other| *other != name) {
+            let (swapped, repeated) = (disk.copy(), disk.copy());
+            for copy in [&swapped, &repeated] {
+                copy.write_file(other, &content);
+            }
+            swapped.write_file(name, &disk.read_file(other));
+            is_named_or_holds(&swapped, expected, &format!("{end}: {name} and {other} are swapped")).await;
+            is_named_or_holds(&repeated, expected, &format!("{end}: {other} has the content of {name}")).await;
+        }
+    }
+    let older = long_with(20).await;
+    for name in all_names(&older) {
+        let copy = disk.copy();
+        copy.write_file(&name, &older.read_file(&name));
+        is_named_or_holds(&copy, expected, &format!("{end}: {name} is older")).await;
+    }
 }
 
 #[tokio::test]
@@ -259,16 +326,20 @@ const GRANTS: usize = 23;
 
 /// Creates a journal with several segments and snapshots.
 async fn long() -> Arc<FakeDisk> {
+    long_with(40).await
+}
+
+async fn long_with(gifts: usize) -> Arc<FakeDisk> {
     let disk = FakeDisk::new();
-    long_open(&disk).await.engine.shutdown().await;
+    long_open(&disk, gifts).await.engine.shutdown().await;
     disk
 }
 
 /// Returns an engine that wrote several segments.
-async fn long_open(disk: &Arc<FakeDisk>) -> World {
+async fn long_open(disk: &Arc<FakeDisk>, gifts: usize) -> World {
     let world = open_in_parts(disk).await.unwrap();
     let ann = world.worker("ann", &[]).await;
-    for number in 0..40 {
+    for number in 0..gifts {
         let given =
             world.you().give(ann.id(), tag(&format!("@write:/ws/{number}")), Scope::Always, why()).await.unwrap();
         if number % 2 == 0 {
