@@ -27,7 +27,7 @@ use crate::{
 impl Evaluation<'_, '_> {
     /// Records the resources that a program uses.
     pub(super) fn name_uses(&mut self, usage: &Use<'_>) {
-        let (name, known, rest, traits) = (usage.name, usage.known, usage.rest, Traits::of_use(usage));
+        let (name, known, rest, traits) = (usage.name, usage.known, usage.rest, usage.traits);
         let Some(program) = usage.args.first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
         self.name_network(usage);

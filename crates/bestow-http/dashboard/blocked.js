@@ -18,11 +18,13 @@ const AGAIN = 60_000;
 /** Returns the line. It is hidden while there is nothing to tell. */
 export function blockedLine() {
   /** The times by the numbers of the events. @type {Map<number, number>} */
-  const times = new Map();
+  let times = new Map();
+  /** Those that came since the last reading began. Its answer may lack them. @type {Map<number, number>} */
+  let heard = new Map();
   const element = h("p.small.muted.blocked", { hidden: true });
   const learn = (/** @type {Envelope} */ event) => {
     if (!isBlocked(event)) return;
-    times.set(event.sequence, Date.parse(event.timestamp));
+    for (const known of [times, heard]) known.set(event.sequence, Date.parse(event.timestamp));
     show();
   };
   const show = () => {
@@ -33,8 +35,9 @@ export function blockedLine() {
   };
   // A server that was started again keeps no events from before, and Activity cannot show them either.
   const read = async () => {
+    heard = new Map();
     const { events } = await api.get(`/v1/events/recent?limit=${LOOKED_AT}`);
-    times.clear();
+    times = new Map(heard);
     events.forEach(learn);
     show();
   };

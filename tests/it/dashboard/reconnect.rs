@@ -120,6 +120,47 @@ async fn the_inbox_counts_the_blocked_actions_that_activity_shows() {
     .await;
 }
 
+/// Holds each answer about recent events in the page, until the page is told to go on.
+const HOLD: &str = r#"
+    const real = globalThis.fetch;
+    globalThis.fetch = async (...request) => {
+        const answer = await real(...request);
+        if (!String(request[0]).includes("/v1/events/recent")) return answer;
+        const text = await answer.text();
+        const held = new Promise((release) => { globalThis.release = release; });
+        document.body.append("An answer is held.");
+        await held;
+        return new Response(text, { status: answer.status, headers: answer.headers });
+    };
+"#;
+
+/// An event that comes while the page reads the recent ones is not in the answer. A naive page takes the answer for
+/// everything, and forgets the event.
+#[tokio::test]
+async fn an_action_that_is_blocked_while_the_recent_events_are_read_is_counted() {
+    people(async |people| {
+        let mut project = Project::new();
+        project.serve();
+        let address = project.address().to_string();
+        let bot = project.agent();
+        let browser = people.dashboard(&link(&project)).await;
+        let page = browser.page();
+        page.shows("Live").await;
+        browser.run(HOLD, &[]).await;
+        project.end(Signal::KILL);
+        page.shows("The connection is lost.").await;
+        project.serve_at(&address);
+        page.shows("An answer is held.").await;
+        let body = json!({ "operation": "command.execute", "resource": "terraform destroy" });
+        project.post(&bot, "/v1/authorize", &body).await;
+        page.shows("1 destructive action was blocked in the last hour: see Activity").await;
+        browser.run("globalThis.release()", &[]).await;
+        project.post(&bot, "/v1/authorize", &body).await;
+        page.shows("2 destructive actions were blocked in the last hour: see Activity").await;
+    })
+    .await;
+}
+
 /// A wire between a browser and a server, which can be cut.
 struct Wire {
     address: SocketAddr,

@@ -107,18 +107,18 @@ impl Evaluation<'_, '_> {
             Some(spoken) => self.shell.invocations.push(spoken),
             None => self.record_invocation(args),
         }
-        let mut program = Use::of(args);
-        self.name_uses(&program);
-        self.record_wrapper(&program, input);
+        let mut usage = Use::of(args);
+        self.name_uses(&usage);
+        self.record_wrapper(&usage, input);
         let outer = self.shell.is_fed;
         self.shell.is_fed |= !input.is_silent();
-        let here = self.deeper(|evaluation| evaluation.evaluate_here(&mut program, input));
+        let here = self.deeper(|evaluation| evaluation.evaluate_here(&mut usage, input));
         let verdict = here.unwrap_or_else(|| {
             self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
         });
         self.shell.is_fed = outer;
-        verdict.or_stricter(self.evaluate_with_feed(&mut program, input))
+        verdict.or_stricter(self.evaluate_with_feed(args, input))
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
@@ -138,53 +138,54 @@ impl Evaluation<'_, '_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn evaluate_with_feed(&mut self, program: &mut Use<'_>, input: &Input) -> Verdict {
+    fn evaluate_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
         }
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
-        let verdict =
-            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(program, &given)));
+        let mut usage = Use::of(args);
+        let verdict = self
+            .discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(&mut usage, &given)));
         self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
     /// Evaluates a command here.
-    fn evaluate_here(&mut self, program: &mut Use<'_>, input: &Input) -> Verdict {
-        let args = program.args;
+    fn evaluate_here(&mut self, usage: &mut Use<'_>, input: &Input) -> Verdict {
+        let args = usage.args;
         if args.is_empty() {
             return Verdict::dangerous("there is no program to run");
         }
-        let found = Traits::of_use(program).has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
+        let found = usage.traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
         if let Some(rule) = found.or_else(|| self.destroys_as_printed(args)) {
             self.record_all(args);
             return Verdict::destructive(rule);
         }
-        let proven = self.prove(program, input).or_stricter(self.raised(args));
+        let proven = self.prove(usage, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(program).or_stricter(self.search_given(program, input));
+        let searched = self.search_embedded(usage).or_stricter(self.search_given(usage, input));
         proven.or_stricter(searched)
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, program: &mut Use<'_>, input: &Input) -> Verdict {
-        let args = program.args;
-        if let Some(verdict) = self.evaluate_by_name(program, input) {
+    fn prove(&mut self, usage: &mut Use<'_>, input: &Input) -> Verdict {
+        let args = usage.args;
+        if let Some(verdict) = self.evaluate_by_name(usage, input) {
             return distrust_name(args, verdict);
         }
-        if sends_its_input(program) && (self.shell.is_fed || !input.is_silent()) {
-            return Verdict::dangerous(format!("`{}` may send what it is given to read", program.name));
+        if sends_its_input(usage) && (self.shell.is_fed || !input.is_silent()) {
+            return Verdict::dangerous(format!("`{}` may send what it is given to read", usage.name));
         }
-        self.proven(program);
-        let verdict = match program.proof.take().unwrap_or(Proof::Unknown) {
-            Proof::Reads(rule) => self.obeying(program, rule),
+        self.proven(usage);
+        let verdict = match usage.proof.take().unwrap_or(Proof::Unknown) {
+            Proof::Reads(rule) => self.obeying(usage, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
                 self.record_all(args);
-                let searched = self.search_suffixes(program.rest);
+                let searched = self.search_suffixes(usage.rest);
                 Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
             }
         };
@@ -192,27 +193,27 @@ impl Evaluation<'_, '_> {
     }
 
     /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
-    fn evaluate_by_name(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let traits = Traits::of_use(program);
-        let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(program, input) } else { None };
+    fn evaluate_by_name(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let traits = usage.traits;
+        let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(usage, input) } else { None };
         if wrapped.is_some() {
             return wrapped;
         }
-        let within = if traits.has(Traits::STARTS) { self.evaluate_started(program, input) } else { None };
-        let text = if traits.has(Traits::RUNS_TEXT) { self.evaluate_shell(program, input) } else { None };
-        let code = || if traits.has(Traits::TAKES_CODE) { self.evaluate_code(program, input) } else { None };
+        let within = if traits.has(Traits::STARTS) { self.evaluate_started(usage, input) } else { None };
+        let text = if traits.has(Traits::RUNS_TEXT) { self.evaluate_shell(usage, input) } else { None };
+        let code = || if traits.has(Traits::TAKES_CODE) { self.evaluate_code(usage, input) } else { None };
         let known = text.or_else(code);
         let known = known.or_else(|| match traits.has(Traits::TAKES_STATEMENTS) {
-            true => self.evaluate_sql(program, input),
-            false => statement_of(program.args),
+            true => self.evaluate_sql(usage, input),
+            false => statement_of(usage.args),
         });
         within.into_iter().chain(known).reduce(Verdict::or_stricter)
     }
 
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
     /// may write these files. The strict profile does not rely on this and returns dangerous.
-    fn obeying(&mut self, program: &Use<'_>, rule: String) -> Verdict {
-        let Some(obeys) = obeys::of(program.name, program.known, program.rest) else { return Verdict::safe(rule) };
+    fn obeying(&mut self, usage: &Use<'_>, rule: String) -> Verdict {
+        let Some(obeys) = obeys::of(usage.name, usage.known, usage.rest) else { return Verdict::safe(rule) };
         if self.rules.profile == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }
@@ -277,7 +278,7 @@ fn unknown_program(args: &[Word]) -> String {
 }
 
 /// Returns true for a program that sends its standard input, unless the input is a terminal.
-fn sends_its_input(program: &Use<'_>) -> bool {
-    matches!(program.name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
-        || (program.name == "openssl" && program.rest.first().is_some_and(|word| word.text() == "s_client"))
+fn sends_its_input(usage: &Use<'_>) -> bool {
+    matches!(usage.name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
+        || (usage.name == "openssl" && usage.rest.first().is_some_and(|word| word.text() == "s_client"))
 }

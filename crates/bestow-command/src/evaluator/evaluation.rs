@@ -43,13 +43,13 @@ impl<'c> Evaluation<'_, 'c> {
     }
 
     /// Returns the proof that a use of a program only reads, which is searched for once.
-    pub(super) fn proven<'p>(&self, program: &'p Use<'_>) -> &'p Proof {
-        program.proof.get_or_init(|| safe::prove(program.args, program.known, self.rules, &self.shell.scope.places))
+    pub(super) fn proven<'p>(&self, usage: &'p Use<'_>) -> &'p Proof {
+        usage.proof.get_or_init(|| safe::prove(usage.args, usage.known, self.rules, &self.shell.scope.places))
     }
 
     /// Returns true if the records prove that a use of a program only reads.
-    pub(crate) fn is_proven(&self, program: &Use<'_>) -> bool {
-        matches!(self.proven(program), Proof::Reads(_))
+    pub(crate) fn is_proven(&self, usage: &Use<'_>) -> bool {
+        matches!(self.proven(usage), Proof::Reads(_))
     }
 
     /// Returns the reason why running `args` is destructive in one of its possible directories.

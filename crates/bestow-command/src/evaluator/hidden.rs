@@ -36,8 +36,8 @@ const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
 impl Evaluation<'_, '_> {
     /// Searches the words of a command that is not safe for destruction.
-    pub(super) fn search_embedded(&mut self, program: &Use<'_>) -> Verdict {
-        let (name, rest, traits) = (program.name, program.rest, Traits::of_use(program));
+    pub(super) fn search_embedded(&mut self, usage: &Use<'_>) -> Verdict {
+        let (name, rest, traits) = (usage.name, usage.rest, usage.traits);
         let mut found = Verdict::safe("");
         if traits.has(Traits::HAS_RUNNER) && is_runner(name, rest) {
             let found_there =
@@ -74,10 +74,10 @@ impl Evaluation<'_, '_> {
     }
 
     /// Searches the input of a runner, which passes it on to the shell or client that it runs.
-    pub(super) fn search_given(&mut self, program: &Use<'_>, input: &Input) -> Verdict {
-        let (name, rest) = (program.name, program.rest);
+    pub(super) fn search_given(&mut self, usage: &Use<'_>, input: &Input) -> Verdict {
+        let (name, rest) = (usage.name, usage.rest);
         let Input::Text(text) = input else { return Verdict::safe("") };
-        if !Traits::of_use(program).has(Traits::HAS_RUNNER) || !is_runner(name, rest) {
+        if !usage.traits.has(Traits::HAS_RUNNER) || !is_runner(name, rest) {
             return Verdict::safe("");
         }
         if reader::reads_its_script(name, rest) {

@@ -140,8 +140,8 @@ pub(super) fn plain_name(name: &str) -> &str {
 impl Evaluation<'_, '_> {
     /// Returns the verdict on an interpreter with if `name` is an interpreter or a console and the verdict is
     /// decided here.
-    pub(super) fn evaluate_code(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let (name, rest) = (program.name, program.rest);
+    pub(super) fn evaluate_code(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let (name, rest) = (usage.name, usage.rest);
         if !is_interpreter(name) {
             return self.evaluate_console(name, rest, input);
         }

@@ -8,6 +8,7 @@ mod container;
 mod decision;
 mod embedded;
 mod evaluation;
+mod find_traits;
 mod hidden;
 mod inline_code;
 mod known;

@@ -3,12 +3,7 @@
 
 use std::cell::OnceCell;
 
-use crate::{
-    programs::{self, Program},
-    safe::Proof,
-    values::base_name,
-    word::Word,
-};
+use crate::{evaluator::Traits, programs::Program, safe::Proof, word::Word};
 
 /// A use of a program.
 #[derive(Debug)]
@@ -19,21 +14,9 @@ pub(crate) struct Use<'a> {
     pub(crate) name: &'a str,
     /// The words after the program.
     pub(crate) rest: &'a [Word],
-    /// The place of this name among the names of programs, if it is one.
-    pub(super) place: Option<usize>,
     /// The record of programs of this name.
     pub(crate) known: &'static Program,
+    pub(crate) traits: Traits,
     /// The proof that this use only reads, if it was searched for.
     pub(super) proof: OnceCell<Proof>,
-}
-
-impl<'a> Use<'a> {
-    pub(crate) fn of(args: &'a [Word]) -> Self {
-        let (name, rest) = match args.split_first() {
-            Some((program, rest)) => (base_name(program.text()), rest),
-            None => ("", args),
-        };
-        let place = programs::place_of(name);
-        Use { args, name, rest, place, known: programs::at(place), proof: OnceCell::new() }
-    }
 }

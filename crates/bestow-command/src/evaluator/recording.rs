@@ -78,9 +78,9 @@ impl Evaluation<'_, '_> {
     }
 
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
-    pub(super) fn record_wrapper(&mut self, program: &Use<'_>, input: &Input) {
-        let (name, rest, traits) = (program.name, program.rest, Traits::of_use(program));
-        let Some(program) = program.args.first() else { return };
+    pub(super) fn record_wrapper(&mut self, usage: &Use<'_>, input: &Input) {
+        let (name, rest, traits) = (usage.name, usage.rest, usage.traits);
+        let Some(program) = usage.args.first() else { return };
         // A program with an unknown name may be a shell.
         if shell::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_certain) {
             self.record_input(input);

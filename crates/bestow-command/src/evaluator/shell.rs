@@ -163,11 +163,11 @@ fn asks_for_a_list(name: &str, rest: &[Word]) -> bool {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
-    pub(super) fn evaluate_shell(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let (name, rest) = (program.name, program.rest);
+    pub(super) fn evaluate_shell(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let (name, rest) = (usage.name, usage.rest);
         let runs = Runs::of(name)?;
         let may_report = matches!(runs, Runs::ItsLanguage) || matches!(name, "flock" | "screen" | "tmux");
-        if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(program) {
+        if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(usage) {
             return None;
         }
         match runs {

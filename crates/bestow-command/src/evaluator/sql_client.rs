@@ -156,9 +156,9 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on a database client that destroys data.
-    pub(super) fn evaluate_sql(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let rest = program.rest;
-        let destroys = client(program.name)?;
+    pub(super) fn evaluate_sql(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let rest = usage.rest;
+        let destroys = client(usage.name)?;
         let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
         let given = if let Input::Text(text) = input { text.as_str() } else { "" };
         let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::{
     destroy::Words,
-    evaluator::{Evaluation, Use, inline_code},
+    evaluator::{Evaluation, Traits, Use, inline_code},
     invocation::Input,
     options::{Options, Reading},
     programs::{self, Starts},
@@ -34,8 +34,8 @@ fn listed_name(name: &str) -> &str {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if there is one.
-    pub(super) fn evaluate_started(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let (inner, rule) = match (self.by_another_name(program), within(listed_name(program.name), program.rest)) {
+    pub(super) fn evaluate_started(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let (inner, rule) = match (self.by_another_name(usage), within(listed_name(usage.name), usage.rest)) {
             (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
             (None, Some(inner)) => (Cow::Borrowed(inner), "runs another program"),
             (None, None) => return None,
@@ -57,7 +57,7 @@ impl Evaluation<'_, '_> {
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
-        if !inline_code::runs_code(name) || self.is_proven(usage) {
+        if !usage.traits.has(Traits::RUNS_CODE) || self.is_proven(usage) {
             return None;
         }
         let module = if inline_code::runs_modules(name) { module(rest) } else { None };

@@ -1,16 +1,8 @@
-//! The facts of the evaluator's lists about the name of a program. They are looked up once for each command.
-
-use std::sync::atomic::{AtomicU16, Ordering};
-
-use crate::{
-    destroy,
-    evaluator::{Use, inline_code, leading, reader, runners, shell, sql_client, started, wrappers},
-    programs,
-};
+//! The facts that follow from the name of a program.
 
 /// The traits of a program that follow from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Traits(u16);
+pub(crate) struct Traits(pub(super) u16);
 
 impl Traits {
     /// A command that its words contain, which is evaluated as an invocation of that command.
@@ -38,61 +30,9 @@ impl Traits {
     /// Statements of a database client.
     pub(crate) const TAKES_STATEMENTS: Traits = Traits(1 << 11);
     /// The lists were searched.
-    const KNOWN: Traits = Traits(1 << 12);
-
-    /// Returns the traits of the program with this name. Those of the listed programs are searched once.
-    pub(crate) fn of(name: &str) -> Traits {
-        Traits::at(programs::place_of(name), name)
-    }
-
-    /// Returns the traits of a program that is used.
-    pub(crate) fn of_use(usage: &Use<'_>) -> Traits {
-        Traits::at(usage.place, usage.name)
-    }
-
-    /// Returns the traits of the program with this name, whose place among the names of programs is known.
-    fn at(place: Option<usize>, name: &str) -> Traits {
-        static FOUND: [AtomicU16; programs::NAMED] = [const { AtomicU16::new(0) }; programs::NAMED];
-        let Some(found) = place.and_then(|place| FOUND.get(place)) else { return Traits::searched(name) };
-        let before = Traits(found.load(Ordering::Relaxed));
-        if before.has(Traits::KNOWN) {
-            return before;
-        }
-        let traits = Traits::searched(name);
-        found.store(traits.0, Ordering::Relaxed);
-        traits
-    }
-
-    /// Returns true if the program with this name has [`Traits::MAY_DESTROY`]. No other trait of an unlisted name is
-    /// searched.
-    pub(super) fn may_destroy(name: &str) -> bool {
-        match programs::place_of(name) {
-            None => leading::may_destroy(name),
-            place => Traits::at(place, name).has(Traits::MAY_DESTROY),
-        }
-    }
+    pub(super) const KNOWN: Traits = Traits(1 << 12);
 
     pub(crate) fn has(self, one: Traits) -> bool {
         self.0 & one.0 != 0
-    }
-
-    /// Returns the traits of a name, which is searched in every list.
-    fn searched(name: &str) -> Traits {
-        let runs_code = inline_code::runs_code(name);
-        let all = [
-            (Traits::WRAPS, wrappers::is_evaluated(name)),
-            (Traits::STARTS, started::may_run(name) || runs_code),
-            (Traits::RUNS_TEXT, shell::is_evaluated(name)),
-            (Traits::TAKES_CODE, inline_code::is_interpreter(name) || inline_code::is_console(name)),
-            (Traits::TAKES_STATEMENTS, sql_client::is_client(name)),
-            (Traits::SHELL, shell::is_shell(name)),
-            (Traits::RUNS_CODE, runs_code),
-            (Traits::RUNS_ITS_WORDS, leading::runs_its_words(name)),
-            (Traits::HAS_RUNNER, runners::has_runner(name)),
-            (Traits::READS, reader::may_run_what_it_reads(name)),
-            (Traits::MAY_DESTROY, leading::may_destroy(name)),
-            (Traits::DESTROYS, destroy::names_program(name)),
-        ];
-        Traits(all.iter().filter(|(_, holds)| *holds).fold(Traits::KNOWN.0, |bits, (one, _)| bits | one.0))
     }
 }

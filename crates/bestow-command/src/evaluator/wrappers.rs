@@ -51,11 +51,7 @@ pub(super) fn is_evaluated(name: &str) -> bool {
 
 /// Returns true if a program runs the program that its arguments name.
 pub(super) fn is_wrapper(name: &str) -> bool {
-    wrapper_named(name).is_some() || SPECIAL.contains(&name)
-}
-
-fn wrapper_named(name: &str) -> Option<Wraps> {
-    programs::known(name).wraps
+    programs::known(name).wraps.is_some() || SPECIAL.contains(&name)
 }
 
 const ENV_FLAGS: List<'static> =
@@ -73,12 +69,12 @@ pub(crate) fn wraps(name: &str, known: &Program) -> bool {
 
 impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if `name` runs one.
-    pub(super) fn evaluate_wrapped(&mut self, program: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let rest = program.rest;
+    pub(super) fn evaluate_wrapped(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
+        let rest = usage.rest;
         if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
-        match program.name {
+        match usage.name {
             "env" => self.evaluate_env(rest, input),
             "xargs" | "gxargs" => self.evaluate_xargs(rest, input),
             "find" | "gfind" => self.evaluate_find(rest),
@@ -87,10 +83,10 @@ impl Evaluation<'_, '_> {
                 Some(Verdict::safe("`command -v` only looks a name up"))
             }
             _ => {
-                let wrapper = program.known.wraps?;
+                let wrapper = usage.known.wraps?;
                 // Some wrappers only report without a command, or with a command that their record lists.
                 let asks_one = matches!(rest, [word] if word.text().starts_with('-'));
-                let is_proven = !asks_one && !program.known.reads.is_empty() && self.is_proven(program);
+                let is_proven = !asks_one && !usage.known.reads.is_empty() && self.is_proven(usage);
                 let wrapper = Wraps { dangerous: wrapper.dangerous && !is_proven, ..wrapper };
                 self.evaluate_wrapper(wrapper, is_proven, rest, input)
             }
@@ -253,10 +249,12 @@ fn unless_it_only_reads(actions: &find::Actions) -> Verdict {
     if actions.deletes {
         return Verdict::dangerous("`find` deletes what it finds");
     }
-    let runs = |command: &find::Run| {
-        let usage = Use::of(&command.words);
-        command.is_certain && obeys::of(usage.name, usage.known, usage.rest).is_none()
+    let obeys_files = |words: &[Word]| {
+        let Some((program, rest)) = words.split_first() else { return false };
+        let name = base_name(program.text());
+        obeys::of(name, programs::known(name), rest).is_some()
     };
+    let runs = |command: &find::Run| command.is_certain && !obeys_files(&command.words);
     if !actions.commands.iter().all(runs) {
         return Verdict::dangerous("`find` runs a program on what it finds");
     }

@@ -343,14 +343,16 @@ impl Scope {
 
     /// Returns true if one state is a copy of the other, and neither has changed since. Equal states may be no copies.
     fn is_copy_of(&self, other: &Scope) -> bool {
-        self.variables.is(&other.variables)
-            && self.fixed.is(&other.fixed)
-            && self.functions.is(&other.functions)
-            && self.positional.is(&other.positional)
-            && self.stayed.is(&other.stayed)
-            && self.entering.is(&other.entering)
-            && (self.lost, self.meddled) == (other.lost, other.meddled)
-            && self.places == other.places
+        // Every field is named, so that none is forgotten.
+        let Scope { variables, fixed, functions, positional, places, stayed, entering, lost, meddled } = self;
+        variables.is(&other.variables)
+            && fixed.is(&other.fixed)
+            && functions.is(&other.functions)
+            && positional.is(&other.positional)
+            && stayed.is(&other.stayed)
+            && entering.is(&other.entering)
+            && (*lost, *meddled) == (other.lost, other.meddled)
+            && *places == other.places
     }
 
     /// Returns true if no command can tell the states apart.

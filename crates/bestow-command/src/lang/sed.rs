@@ -276,8 +276,7 @@ impl<'s> Script<'s> {
 
 /// Returns the file that a script writes to, if its last command is `w file`.
 pub(crate) fn written(script: &str) -> Option<&str> {
-    let mut ends = script.rmatch_indices('w').filter_map(|(at, _)| script.split_at_checked(at));
-    let (before, path) = ends.find_map(|(before, command)| Some((before, command.strip_prefix("w ")?)))?;
+    let (before, path) = script.rsplit_once("w ")?;
     let begins = before.is_empty() || before.ends_with(|c: char| c.is_ascii_digit() || "/;{$ \n!gpI".contains(c));
     begins.then(|| path.trim())
 }

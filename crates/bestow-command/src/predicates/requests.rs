@@ -67,14 +67,11 @@ fn addresses(words: &[Word]) -> impl Iterator<Item = Address<'_>> {
 
 /// Returns true if a word gives the method `DELETE` in any form: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
 fn asks_to_delete(words: &[Word]) -> bool {
-    words.iter().map(Word::text).any(|text| {
-        let ends = |end: &str| {
-            let end_of_text = text.len().checked_sub(end.len()).and_then(|at| text.get(at..));
-            end_of_text.is_some_and(|found| found.eq_ignore_ascii_case(end))
-        };
-        text.eq_ignore_ascii_case("DELETE")
-            || ends("=DELETE") && text.starts_with("--")
-            || ends("XDELETE") && text.starts_with('-')
+    words.iter().any(|word| {
+        let text = word.text().to_ascii_uppercase();
+        text == "DELETE"
+            || text.ends_with("=DELETE") && text.starts_with("--")
+            || (text.starts_with('-') && text.ends_with("XDELETE"))
     })
 }
 

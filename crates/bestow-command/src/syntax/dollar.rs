@@ -52,9 +52,8 @@ impl Reader<'_> {
         let mut name = SmolStrBuilder::new();
         // A line may end within the name.
         while self.peek().is_some_and(belongs) {
-            let (start, steps) = (self.at, self.ledger.steps);
-            self.skip_run(belongs);
-            self.ledger.steps = steps;
+            let start = self.at;
+            self.at += self.run_length(belongs);
             name.push_str(self.slice(start, self.at));
         }
         name.finish()

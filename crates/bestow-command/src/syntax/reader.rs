@@ -197,10 +197,15 @@ impl<'a> Reader<'a> {
 
     /// Consumes the next bytes that have a property. Each takes a step.
     pub(super) fn skip_run(&mut self, belongs: impl Fn(u8) -> bool) {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let length = rest.iter().position(|byte| !belongs(*byte)).unwrap_or(rest.len());
+        let length = self.run_length(belongs);
         self.at += length;
         self.ledger.steps += length;
+    }
+
+    /// Returns the number of the next bytes that have a property.
+    pub(super) fn run_length(&self, belongs: impl Fn(u8) -> bool) -> usize {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        rest.iter().position(|byte| !belongs(*byte)).unwrap_or(rest.len())
     }
 }
 

@@ -9,14 +9,9 @@ use super::{
 use crate::few::Few;
 
 impl Reader<'_> {
-    /// Returns true if a redirection may begin at this position.
-    pub(super) fn may_redirect(&mut self) -> bool {
-        self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{'))
-    }
-
     /// Parses a redirection, or returns `None` if there is none at this position.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
-        if !self.may_redirect() {
+        if !self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{')) {
             return Ok(None);
         }
         let start = self.at;

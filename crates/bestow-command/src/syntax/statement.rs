@@ -211,9 +211,7 @@ impl Reader<'_> {
         loop {
             self.step()?;
             self.blanks();
-            if self.may_redirect()
-                && let Some(redirect) = self.redirect()?
-            {
+            if let Some(redirect) = self.redirect()? {
                 redirects.push(redirect);
                 continue;
             }
