@@ -120,12 +120,12 @@ async fn the_inbox_counts_the_blocked_actions_that_activity_shows() {
     .await;
 }
 
-/// Holds each answer about recent events in the page, until the page is told to go on.
+/// Holds the answer about recent events from which the page counts, until the page is told to go on.
 const HOLD: &str = r#"
     const real = globalThis.fetch;
     globalThis.fetch = async (...request) => {
         const answer = await real(...request);
-        if (!String(request[0]).includes("/v1/events/recent")) return answer;
+        if (!String(request[0]).includes("/v1/events/recent?limit=500")) return answer;
         const text = await answer.text();
         const held = new Promise((release) => { globalThis.release = release; });
         document.body.append("An answer is held.");
@@ -145,11 +145,12 @@ async fn an_action_that_is_blocked_while_the_recent_events_are_read_is_counted()
         let bot = project.agent();
         let browser = people.dashboard(&link(&project)).await;
         let page = browser.page();
-        page.shows("Live").await;
-        browser.run(HOLD, &[]).await;
         project.end(Signal::KILL);
         page.shows("The connection is lost.").await;
+        // The page reads again when it is connected.
+        browser.run(HOLD, &[]).await;
         project.serve_at(&address);
+        page.hides("The connection is lost.").await;
         page.shows("An answer is held.").await;
         let body = json!({ "operation": "command.execute", "resource": "terraform destroy" });
         project.post(&bot, "/v1/authorize", &body).await;
