@@ -25,9 +25,7 @@ fn the_quick_start_runs_on_the_file_beside_it() {
     let file = place.path().join("agents.toml");
     fs::write(&file, block(&text("README.md"), "toml")).unwrap();
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut run = std::process::Command::new(cargo);
-    run.args(["run", "--quiet", "--example", "quickstart", "--manifest-path"]).arg(Path::new(ROOT).join("Cargo.toml"));
+    let mut run = std::process::Command::new(crate::support::example("quickstart"));
     let out = run.current_dir(place.path()).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     assert_eq!(String::from_utf8_lossy(&out.stdout), "granted @network (session), by ann (terminal)\n");

@@ -1,6 +1,6 @@
 //! Shared helpers of the engine tests: short forms for agents, permissions and times.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, process::Command, sync::Arc, time::Duration};
 
 use bestow::{
     Agent, AgentId, Approver, Engine, Error, InitialGrants, Kind, Permission, PermissionRequest, Policy, Profile,
@@ -22,6 +22,23 @@ pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The command line of bestow.
 #[cfg(feature = "cli")]
 pub(crate) const BESTOW: &str = env!("CARGO_BIN_EXE_bestow-under-test");
+
+/// Returns the program of an example. Cargo builds it, if the sources are newer, and with the features that
+/// `scripts/test` builds it with: with others, its libraries would be compiled again.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let this = std::env::current_exe().unwrap();
+    // The path is `<target>/<profile>/deps/<test>`.
+    let (profile, target) = (this.ancestors().nth(2).unwrap(), this.ancestors().nth(3).unwrap());
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "--offline", "--package", "bestow", "--package", "bestow-tests"]);
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    build.args(["--example", name, "--target-dir"]).arg(target).current_dir(ROOT);
+    let built = build.output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    profile.join("examples").join(name)
+}
 
 /// The start time of every engine in these tests.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);

@@ -3,7 +3,7 @@
 use bestow::{Answer, Permission, prompt};
 use serde_json::{Value, json};
 
-use crate::support::{World, mail, tag, why};
+use crate::support::{World, example, mail, tag, why};
 
 /// Validates a value by the keywords that these schemas use. Any other keyword is an error, so every keyword is tested.
 fn violations(schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -273,10 +273,7 @@ async fn the_instructions_say_who_where_and_what() {
 
 #[test]
 fn the_example_tells_the_whole_story() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-    let mut run = std::process::Command::new(env!("CARGO"));
-    run.args(["run", "--quiet", "--example", "model", "--manifest-path", manifest]);
-    let output = run.output().unwrap();
+    let output = std::process::Command::new(example("model")).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let story = [

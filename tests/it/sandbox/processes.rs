@@ -38,8 +38,8 @@ pub(super) fn program(path: &Path, text: &str) {
     assert!(Process::new("sh").args(words).status().unwrap().success());
 }
 
-/// Runs a command that opens the lifeline and then tells `up`. The time ends, and no process holds the lifeline: the read
-/// ends only then. A busy machine may need more than the first time to come so far, so the command gets more and more.
+/// Runs a command that opens the lifeline and then tells `up`. When its time ends, no process holds the lifeline: the
+/// read ends only then. A busy machine may need more than the first time to come so far, so the command gets more.
 fn is_gone_with_its_time(ground: &super::ground::Ground, command: &str) {
     let mut told = [2, 4, 8, 16, 32].into_iter().map(|seconds| {
         let mut line = lifeline(ground);

@@ -1,6 +1,6 @@
 //! Tests of the example that tells the whole story.
 
-use std::{env, process::Stdio};
+use std::process::Stdio;
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -8,19 +8,12 @@ use tokio::{
 };
 
 use super::{repository, soon};
+use crate::support::example;
 
-/// Returns the command that runs the example through cargo, so that it is built from the current sources.
+/// Returns the command that runs the example, built from the current sources.
 fn orchestrator(arguments: &[&str]) -> Command {
-    let this = env::current_exe().unwrap();
-    // The path is `<target>/<profile>/deps/<test>`.
-    let (profile, target) = (this.ancestors().nth(2).unwrap(), this.ancestors().nth(3).unwrap());
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["run", "--quiet", "--offline", "--example", "orchestrator"]);
-    if profile.ends_with("release") {
-        command.arg("--release");
-    }
-    command.arg("--target-dir").arg(target).arg("--").args(arguments);
-    command.current_dir(repository()).stdin(Stdio::null()).kill_on_drop(true);
+    let mut command = Command::new(example("orchestrator"));
+    command.args(arguments).current_dir(repository()).stdin(Stdio::null()).kill_on_drop(true);
     command
 }
 
@@ -185,7 +178,7 @@ async fn the_story_in_the_readme_is_what_the_example_tells() {
         told.lines().skip(1).filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit())).collect();
     for (place, fact) in facts.iter().enumerate() {
         assert!(fact.trim_start().starts_with(&format!("{} ", place + 1)), "{fact}");
-        assert!(!fact.contains(env::temp_dir().to_str().unwrap()), "{fact}");
+        assert!(!fact.contains(std::env::temp_dir().to_str().unwrap()), "{fact}");
         assert_eq!(facts.iter().filter(|other| stable(other) == stable(fact)).count(), 1, "{fact}");
     }
 }

@@ -195,7 +195,6 @@ const fn take(slots: &mut [u16], slot: usize, value: u16) {
 }
 
 #[cfg(test)]
-#[cfg(feature = "property-tests")]
 mod tests {
     use proptest::prelude::*;
 

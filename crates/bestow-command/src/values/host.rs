@@ -76,7 +76,6 @@ fn number(text: &str) -> Option<u32> {
 }
 
 #[cfg(test)]
-#[cfg(feature = "property-tests")]
 mod tests {
     use proptest::prelude::*;
 

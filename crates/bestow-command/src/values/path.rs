@@ -232,7 +232,6 @@ impl fmt::Debug for SanitizedPath {
 }
 
 #[cfg(test)]
-#[cfg(feature = "property-tests")]
 mod tests {
     use proptest::prelude::*;
 
