@@ -73,7 +73,7 @@ impl AnyRow for Destroys {
     }
 
     fn predicates(&self) -> Vec<&str> {
-        [self.operand_code.as_deref(), self.code.as_deref()].into_iter().flatten().collect()
+        self.code.as_deref().into_iter().collect()
     }
 }
 

@@ -128,6 +128,7 @@ impl Emitter<'_> {
         tests.extend(row.refuses.iter().map(|words| format!("Test::Refuses({})", self.words(Some(words)))));
         let lists = [
             ("FirstOperand", &row.first_operand),
+            ("LastOperand", &row.last_operand),
             ("OperandIs", &row.operand_is),
             ("OperandNot", &row.operand_not),
             ("ValueNot", &row.value_not),
@@ -136,6 +137,7 @@ impl Emitter<'_> {
         tests.extend(lists.map(|(name, texts)| format!("Test::{name}({})", patterns(texts))));
         tests.extend(row.written_out.then(|| "Test::WrittenOut".to_owned()));
         tests.extend(row.known.then(|| "Test::Known".to_owned()));
+        tests.extend(row.operands_are.map(|kind| format!("Test::{kind:?}")));
         tests.extend(row.least_operands.map(|least| format!("Test::LeastOperands({least})")));
         tests.extend(row.most_operands.map(|most| format!("Test::MostOperands({most})")));
         tests.join(", ")
@@ -184,18 +186,19 @@ impl Emitter<'_> {
             row.and_operand.as_ref().map(|list| format!("When::Named({})", words(list))),
             row.text.as_ref().map(|list| format!("When::Text({})", words(list))),
             row.later.as_ref().map(|word| format!("When::Later({word:?})")),
-            row.operand_code.as_ref().map(|name| format!("When::Operand(predicates::{name})")),
+            row.operand_in_any_case.as_ref().map(|list| format!("When::NamedInAnyCase({})", words(list))),
+            row.operand_kind.map(|kind| format!("When::Kind(OperandKind::{kind:?})")),
             row.code.as_ref().map(|name| format!("When::Line(predicates::{name})")),
         ];
         let tests: Vec<String> = tests.into_iter().flatten().collect();
         let code = format!(
             "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, \
-             predicates: &{:?}, matches: {}, \
+             predicate: {:?}, matches: {}, \
              not_matches: {}, place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             tests.join(", "),
             row.why.as_deref().unwrap_or_default(),
-            [&row.operand_code, &row.code].into_iter().flatten().collect::<Vec<_>>(),
+            row.code.as_deref().unwrap_or_default(),
             list(&row.matches),
             list(&row.not_matches),
         );

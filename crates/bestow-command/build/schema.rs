@@ -153,6 +153,10 @@ pub(crate) struct Reads {
     #[serde(default)]
     pub(crate) first_operand: Vec<String>,
     #[serde(default)]
+    pub(crate) last_operand: Vec<String>,
+    /// The kind of every operand.
+    pub(crate) operands_are: Option<OperandsAre>,
+    #[serde(default)]
     pub(crate) value_not: Vec<String>,
     pub(crate) least_operands: Option<usize>,
     pub(crate) most_operands: Option<usize>,
@@ -189,6 +193,14 @@ pub(crate) enum Count {
     None,
     One,
     Some,
+}
+
+/// The kind of every operand of a read-only form.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OperandsAre {
+    Numbers,
+    VariableNames,
 }
 
 /// The destination of the words.
@@ -252,8 +264,10 @@ pub(crate) struct Destroys {
     pub(crate) text: Option<Words>,
     /// A word after the first one is this word.
     pub(crate) later: Option<String>,
-    /// A predicate on one operand.
-    pub(crate) operand_code: Option<String>,
+    /// An operand is one of these words in any letter case.
+    pub(crate) operand_in_any_case: Option<Words>,
+    /// An operand is of this kind.
+    pub(crate) operand_kind: Option<OperandKind>,
     /// A predicate on all words.
     pub(crate) code: Option<String>,
     pub(crate) why: Option<String>,
@@ -261,6 +275,24 @@ pub(crate) struct Destroys {
     pub(crate) matches: Vec<String>,
     #[serde(default, rename = "not_match")]
     pub(crate) not_matches: Vec<String>,
+}
+
+/// A kind of operands that destroy.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OperandKind {
+    CriticalPath,
+    CriticalPathOutside,
+    CriticalPathElsewhere,
+    CriticalTree,
+    SearchRoot,
+    SystemFile,
+    VitalFile,
+    PrivateKey,
+    Device,
+    DeviceOption,
+    Drive,
+    DeletedReference,
 }
 
 /// The files of its directory that a program obeys.

@@ -117,15 +117,15 @@ impl ProgramForm {
     }
 
     fn of_destroys(row: &Destroys) -> ProgramForm {
-        let mut predicates = row.predicates.iter();
-        let mut named = || format!("the predicate `{}` accepts", predicates.next().copied().unwrap_or_default());
         let conditions = row.when.iter().map(|when| match when {
             When::Flag(flags) => format!("with one of {flags}"),
             When::NoFlag(flags) => format!("without {flags}"),
             When::Named(list) => format!("with one of the operands {list}"),
             When::Text(list) => format!("with one of the texts {list}"),
             When::Later(word) => format!("with a later word {word}"),
-            When::Operand(_) | When::Line(_) => named(),
+            When::NamedInAnyCase(list) => format!("with one of the operands {list} in any letter case"),
+            When::Kind(kind) => format!("with {}", kind.told()),
+            When::Line(_) => format!("the predicate `{}` accepts", row.predicate),
         });
         ProgramForm {
             subcommands: alternatives(row.subcommands),
@@ -156,11 +156,14 @@ fn told(test: Test<'_>) -> String {
         Test::Requires(flags) => format!("with one of {flags}"),
         Test::Refuses(flags) => format!("without {flags}"),
         Test::FirstOperand(patterns) => format!("the first operand is {}", patterns.join(" or ")),
+        Test::LastOperand(patterns) => format!("the last operand is {}", patterns.join(" or ")),
         Test::OperandIs(patterns) => format!("every operand is {}", patterns.join(" or ")),
         Test::OperandNot(patterns) => format!("no operand is {}", patterns.join(" or ").escape_debug()),
         Test::ValueNot(patterns) => format!("no value is {}", patterns.join(" or ")),
         Test::WrittenOut => "every operand is written out".into(),
         Test::Known => "no operand is unknown".into(),
+        Test::Numbers => "every operand is a number".into(),
+        Test::VariableNames => "every operand is the name of a variable".into(),
         Test::LeastOperands(least) => format!("at least {least} operands"),
         Test::MostOperands(most) => format!("at most {most} operands"),
     }

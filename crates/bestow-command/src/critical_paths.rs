@@ -329,6 +329,13 @@ pub(crate) fn is_vital(path: &str, place: &Place) -> bool {
     path.starts_with('/') && !is_whole && columns_of_text(&format!("/{}", parts.join("/"))).any(Columns::is_critical)
 }
 
+/// Returns true if a path outside the working directory is critical: an absolute path, a path in the home, or a drive.
+/// A relative path is the usual operand and never counts here.
+pub(crate) fn is_critical_outside(path: &str, place: &Place) -> bool {
+    let absolute = path.is_rooted() || path.as_bytes().get(1) == Some(&b':');
+    absolute && is_doomed(path, place)
+}
+
 /// Returns true for a disk, a partition, a tape or memory. Writing to such a device destroys its content.
 pub(crate) fn is_device(path: &str) -> bool {
     let parts = components(path);
@@ -338,6 +345,6 @@ pub(crate) fn is_device(path: &str) -> bool {
 }
 
 /// Returns true for a device, or for a word such as `of=/dev/sda` that has a device after its `=`.
-pub(crate) fn names_device(word: &str, _: &Place) -> bool {
+pub(crate) fn names_device(word: &str) -> bool {
     is_device(word.split_once('=').map_or(word, |(_, value)| value))
 }

@@ -80,7 +80,13 @@ fn as_addition(row: &programs::Reads) -> Option<crate::SafeAddition> {
             Test::OperandNot(patterns) => addition.operand_not = texts(patterns),
             Test::ValueNot(patterns) => addition.value_not = texts(patterns),
             Test::WrittenOut => addition.written_out = true,
-            Test::Options(_) | Test::Known | Test::LeastOperands(_) | Test::MostOperands(_) => return None,
+            Test::Options(_)
+            | Test::LastOperand(_)
+            | Test::Known
+            | Test::Numbers
+            | Test::VariableNames
+            | Test::LeastOperands(_)
+            | Test::MostOperands(_) => return None,
         }
     }
     Some(addition)

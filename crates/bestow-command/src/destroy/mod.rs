@@ -4,6 +4,7 @@
 //! order, joined or abbreviated. Subcommands match after global options that are on no list. In doubt, a row should
 //! match.
 
+mod kind;
 mod words;
 
 use std::borrow::Cow;

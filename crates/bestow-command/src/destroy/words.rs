@@ -122,9 +122,12 @@ impl<'a> Words<'a> {
             When::NoFlag(flags) => {
                 !parts(flags, b' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5)))
             }
-            When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
+            When::Kind(kind) => self.operands(from).any(|operand| kind.has(operand, place)),
             When::Named(list) => {
                 self.operands(from).any(|operand| parts(list, b' ').any(|name| has_form(operand, name)))
+            }
+            When::NamedInAnyCase(list) => {
+                self.operands(from).any(|operand| parts(list, b' ').any(|name| operand.eq_ignore_ascii_case(name)))
             }
             When::Text(list) => self.words.iter().any(|word| parts(list, b' ').any(|text| word.text().contains(text))),
             When::Line(question) => question(self.words, place),

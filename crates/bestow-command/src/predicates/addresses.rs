@@ -163,25 +163,10 @@ pub(crate) fn local_manifests(options: &Options<'_>) -> Answer {
     if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }
 }
 
-/// Accepts a chart in a local directory with values in local files, so that `helm` fetches nothing.
-pub(crate) fn local_chart(options: &Options<'_>) -> Answer {
-    let fetched = options.values.iter().any(|value| value.text().contains("://"));
-    match options.operands.last() {
-        Some(chart) if chart.is_exact() && chart.text().starts_with(['.', '/']) && !fetched => Ok(()),
-        _ => Err("a chart that is fetched".into()),
-    }
-}
-
 /// Returns true if the words query modules: by an option, or by names that contain a host or a version.
 pub(crate) fn go_modules(rest: &[Word]) -> bool {
     let option = |text: &str| matches!(text.trim_start_matches('-'), "m" | "u" | "versions" | "retracted");
     let comes_from = |text: &str| text.split_once('/').is_some_and(|(host, _)| host.trim_matches('.').contains('.'));
     let asks = |text: &str| (text.starts_with('-') && option(text)) || comes_from(text) || text.contains('@');
     rest.iter().any(|word| asks(word.text()))
-}
-
-/// Refuses `pip list -f address`, which searches for packages at the address.
-pub(crate) fn pip_links(options: &Options<'_>) -> Answer {
-    let link = options.operands.iter().any(|operand| operand.text().contains(':') || operand.is_wild());
-    if link && options.has("-f") { Err("it looks for packages at an address".into()) } else { Ok(()) }
 }

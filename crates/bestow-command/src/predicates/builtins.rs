@@ -25,9 +25,11 @@ pub(crate) fn set_options(rest: &[Word]) -> Answer {
     if rest.is_empty() { Err("it prints every variable and function".into()) } else { Ok(()) }
 }
 
+/// Accepts plain variable names, because the shell may evaluate other operands. `-a` names one, too.
 pub(crate) fn read_variables(options: &Options<'_>) -> Answer {
+    let plain = |operand: &&Word| operand.is_exact() && crate::syntax::is_name(operand.text());
     let list = options.value("-a").is_none_or(crate::syntax::is_name);
-    if list { variable_names(options) } else { Err("a name that may be evaluated".into()) }
+    if list && options.operands.iter().all(plain) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
 /// Accepts harmless exports. An exported variable reaches every later program.
@@ -63,20 +65,9 @@ pub(crate) fn getopts_words(rest: &[Word]) -> Answer {
     }
 }
 
-pub(crate) fn numbers(options: &Options<'_>) -> Answer {
-    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit());
-    if options.operands.iter().all(number) { Ok(()) } else { Err("an operand that is not a number".into()) }
-}
-
 pub(crate) fn arithmetic(rest: &[Word]) -> Answer {
     let plain = |word: &Word| word.is_exact() && !word.text().contains(['[', '$', '`']);
     if rest.iter().all(plain) { Ok(()) } else { Err("an expression that may be evaluated twice".into()) }
-}
-
-/// Accepts plain variable names, because the shell may evaluate other operands.
-pub(crate) fn variable_names(options: &Options<'_>) -> Answer {
-    let name = |operand: &&Word| operand.is_exact() && crate::syntax::is_name(operand.text());
-    if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
 /// Accepts harmless assignments. `export name=value` is evaluated like the assignment before a command.
@@ -124,16 +115,4 @@ pub(crate) fn printf_words(rest: &[Word]) -> Answer {
     let first = rest.first();
     let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
     if option { Err("`printf -v` sets a variable".into()) } else { Ok(()) }
-}
-
-/// Accepts only signal 0, or a list of signals.
-pub(crate) fn kill_words(rest: &[Word]) -> Answer {
-    match rest.first().map(Word::text) {
-        // A later option may name another signal.
-        Some("-0") if rest.iter().skip(1).any(|word| word.text().starts_with('-') || word.may_be_option()) => {
-            Err("it may send a signal".into())
-        }
-        Some("-0" | "-l" | "-L") => Ok(()),
-        _ => Err("it sends a signal".into()),
-    }
 }

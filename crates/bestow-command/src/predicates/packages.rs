@@ -1,22 +1,6 @@
 //! Predicates on the words of package managers and formatters.
 
-use crate::{
-    options::Options,
-    predicates::{Answer, when},
-    word::Gaps,
-};
-
-pub(crate) fn simulation(options: &Options<'_>) -> Answer {
-    // After a switch, such a word may turn the switch off.
-    const SAYS: &[&str] = &["no", "false", "without", "off", "disable", "yes", "true", "with", "on", "enable"];
-    let says = |word: &str| SAYS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
-    let switched = options.operands.iter().any(|operand| operand.is_wild() || says(operand.text()));
-    if options.has("-s --simulate --dry-run --just-print --recon --no-act") && !switched {
-        Ok(())
-    } else {
-        Err("it changes what is installed".into())
-    }
-}
+use crate::{options::Options, predicates::Answer, word::Gaps};
 
 /// Requires a check without changes. In `cargo fmt -- --check`, the words after the dashes belong to `rustfmt`.
 pub(crate) fn cargo_fmt_words(options: &Options<'_>) -> Answer {
@@ -35,11 +19,4 @@ pub(crate) fn rpm_query(options: &Options<'_>) -> Answer {
     } else {
         Err("it does not only query".into())
     }
-}
-
-pub(crate) fn formatter_check(options: &Options<'_>) -> Answer {
-    if options.has("-c") && options.has("--check") {
-        return Err("`-c` has two meanings".into());
-    }
-    when(options.has("--check --diff --check-only --version"), "it does not only report")
 }

@@ -1,45 +1,11 @@
 //! Predicates on critical files: removed, moved, overwritten, or opened to everybody.
 
 use crate::{
-    critical_paths::{is_device, is_doomed, is_system_file, is_vital},
+    critical_paths::{is_critical_outside, is_doomed, is_system_file, is_vital},
     place::Place,
     predicates::Answer,
-    word::{Gaps, Word},
+    word::Word,
 };
-
-/// Returns true if a path outside the working directory is critical: an absolute path, a path in the home, or a drive.
-/// A relative path is the usual operand and never counts here.
-pub(crate) fn critical_path_outside(path: &str, place: &Place) -> bool {
-    let absolute = path.is_rooted() || path.as_bytes().get(1) == Some(&b':');
-    absolute && is_doomed(path, place)
-}
-
-/// Returns true if `find` starts at a critical path, or in a working directory that is one. Ordinary work below the
-/// working directory does not count.
-pub(crate) fn search_root(path: &str, place: &Place) -> bool {
-    critical_path_outside(path, place)
-        || (matches!(path, "." | "..") && matches!(place, Place::At(at) if critical_path_outside(at, &Place::Start)))
-}
-
-/// Returns true for a critical path on another machine, such as `host:/home`.
-pub(crate) fn critical_path_elsewhere(operand: &str, _: &Place) -> bool {
-    // Services are deployed below `/srv` and similar directories.
-    let deployed = ["/srv", "/data", "/opt", "/mnt", "/media", "/backup", "/workspace"];
-    operand.split_once(':').is_some_and(|(host, path)| {
-        let served = deployed.iter().any(|top| path.starts_with(top));
-        !host.contains('/') && !served && critical_path_outside(path, &Place::Start)
-    })
-}
-
-/// Returns true for a private key, or a file that lets users log in, or all of these files.
-pub(crate) fn private_key(path: &str, _: &Place) -> bool {
-    const KEYS: &[&str] = &["id_", "authorized_keys", "*", "private-keys", "secring", "pubring"];
-    [".ssh/", ".gnupg/"].iter().any(|dir| {
-        path.rsplit_once(dir).is_some_and(|(before, file)| {
-            (before.is_empty() || before.ends_with('/')) && KEYS.iter().any(|key| file.starts_with(key))
-        })
-    })
-}
 
 fn operands(words: &[Word]) -> Vec<&str> {
     words.iter().map(Word::text).filter(|text| !text.starts_with('-')).collect()
@@ -64,7 +30,7 @@ pub(crate) fn move_of_system_files(words: &[Word], place: &Place) -> bool {
     // Users mount disks there and work on them.
     let worked_on = |path: &str| ["/mnt/", "/media/", "/Volumes/"].iter().any(|top| path.starts_with(top));
     let goes = |path: &&str| {
-        !whole_drive(path) && !worked_on(path) && (critical_path_outside(path, place) || is_system_file(path, place))
+        !whole_drive(path) && !worked_on(path) && (is_critical_outside(path, place) || is_system_file(path, place))
     };
     moved.iter().any(goes)
 }
@@ -114,10 +80,6 @@ fn is_null(path: &str, _: &Place) -> bool {
     path == "/dev/null"
 }
 
-pub(crate) fn device(path: &str, _: &Place) -> bool {
-    is_device(path)
-}
-
 /// Returns true if the mode permits all users to write. The mode is the first operand, but an unknown word before it
 /// may expand to no word.
 pub(crate) fn mode_for_everybody(words: &[Word], place: &Place) -> bool {
@@ -140,11 +102,6 @@ fn world_writable(mode: &str, _: &Place) -> bool {
         let everybody = who.contains('a') || (who.contains('o') && who.bytes().all(|byte| b"ugo".contains(&byte)));
         everybody && ["r", "w", "x"].iter().all(|right| rights.to_ascii_lowercase().contains(right))
     })
-}
-
-/// Returns true for a drive name such as `c:` and `D:\`.
-pub(crate) fn drive(word: &str, _: &Place) -> bool {
-    matches!(word.as_bytes(), [letter, b':'] | [letter, b':', _] if letter.is_ascii_alphabetic())
 }
 
 pub(crate) fn absent_path(words: &[Word], place: &Place) -> bool {

@@ -85,26 +85,6 @@ pub(crate) fn yq_expression(options: &Options<'_>) -> Answer {
     if opens { Err("its expression may open another file".into()) } else { Ok(()) }
 }
 
-/// Accepts `python3 -I -m module` for read-only modules. `json.tool` writes the file that a second name gives.
-pub(crate) fn isolated_module(rest: &[Word]) -> Answer {
-    let [isolated, module, name, rest @ ..] = rest else { return Err("it runs code".into()) };
-    let written = [isolated, module, name].into_iter().all(Word::is_written);
-    let formats = |text: &str| {
-        matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
-    };
-    let files = rest.iter().filter(|word| !formats(word.text())).count();
-    let reads = match name.text() {
-        "json.tool" => {
-            files <= 1
-                && rest.iter().all(|word| word.is_exact() && (formats(word.text()) || !word.text().starts_with('-')))
-        }
-        "site" | "sysconfig" | "platform" | "this" => rest.is_empty(),
-        _ => false,
-    };
-    let asked = isolated.text() == "-I" && module.text() == "-m" && written;
-    if asked && reads { Ok(()) } else { Err("it runs code".into()) }
-}
-
 /// Options of a C compiler that change only what it prints or how it reads.
 const COMPILER_BARE: &[&str] = &[
     "-E",

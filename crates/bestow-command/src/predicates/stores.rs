@@ -7,11 +7,6 @@ use crate::{
     word::{Gaps, Word},
 };
 
-/// Returns true for `FLUSHALL` and `FLUSHDB` in any letter case.
-pub(crate) fn flush_command(word: &str, _: &Place) -> bool {
-    word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")
-}
-
 /// Commands of a store that only read.
 const READING: &str = "\
     PING ECHO TIME INFO DBSIZE LASTSAVE GET MGET GETRANGE STRLEN EXISTS TYPE TTL PTTL KEYS SCAN LLEN \
@@ -51,10 +46,6 @@ pub(crate) fn unknown_keys(words: &[Word], _: &Place) -> bool {
 pub(crate) fn migration_of_everything(words: &[Word], _: &Place) -> bool {
     let last: Vec<&str> = words.iter().rev().filter(|word| !word.is_wild()).take(2).map(Word::text).collect();
     matches!(last.as_slice(), ["reset" | "drop", ..] | ["-all" | "--all", "down"] | ["-f", "drop"])
-}
-
-pub(crate) fn deleted_ref(operand: &str, _: &Place) -> bool {
-    operand.starts_with(':') && operand.len() > 1
 }
 
 /// Returns true unless the words certainly ask for a dry run: `--dry-run=client`, or `--dry-run=server`.

@@ -6,19 +6,6 @@ use crate::{
     word::Word,
 };
 
-/// Accepts `date +format`. Any other operand sets the clock.
-pub(crate) fn date_format(options: &Options<'_>) -> Answer {
-    let shows = options.operands.iter().all(|operand| operand.text().starts_with('+'));
-    let reads = options.has("-j");
-    if shows || reads { Ok(()) } else { Err("an operand without `+` sets the clock".into()) }
-}
-
-/// Accepts only targets that store nothing, such as `/dev/null`.
-pub(crate) fn writes_nothing(options: &Options<'_>) -> Answer {
-    let free = |operand: &&Word| operand.is_exact() && crate::interpreter::is_free(operand.text());
-    if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
-}
-
 /// Accepts `git config name`, which reads. `git config name value` writes.
 pub(crate) fn one_setting(options: &Options<'_>) -> Answer {
     let verb = options
@@ -33,14 +20,6 @@ pub(crate) fn one_setting(options: &Options<'_>) -> Answer {
         Ok(())
     } else {
         Err("it sets what it names".into())
-    }
-}
-
-/// Accepts a single option that shows a version or help.
-pub(crate) fn version_option(rest: &[Word]) -> Answer {
-    match rest {
-        [word] if word.is_written() && matches!(word.text(), "--version" | "--help" | "-V" | "-version") => Ok(()),
-        _ => Err("it may change, delete or run something in this form".into()),
     }
 }
 
@@ -93,28 +72,10 @@ const PS_BSD_VALUES: [char; 6] = ['o', 'O', 'p', 'q', 'U', 'k'];
 const PS_LONG: &str = "--sort --format --pid --ppid --quick-pid --sid --group --Group --user --User --tty --cols \
                        --columns --width --rows --lines";
 
-pub(crate) fn service_status(options: &Options<'_>) -> Answer {
-    let status = matches!(
-        options.operands.as_slice(),
-        [name, verb] if !name.text().contains('/') && name.is_exact() && verb.is_exact() && verb.text() == "status"
-    );
-    when(status || (options.operands.is_empty() && options.has("--status-all")), "it changes a service")
-}
-
-pub(crate) fn firewall_status(options: &Options<'_>) -> Answer {
-    let status = matches!(options.operands.as_slice(), [word] | [word, _] if word.text() == "status");
-    when(status || (options.operands.is_empty() && !options.given.is_empty()), "it changes the firewall")
-}
-
 /// Returns true for `hg identify somewhere`, which contacts another repository.
 pub(crate) fn hg_identify(rest: &[Word]) -> bool {
     let mut operands = rest.iter().map(Word::text).filter(|word| !word.starts_with('-'));
     operands.any(|word| matches!(word, "identify" | "id")) && operands.next().is_some()
-}
-
-pub(crate) fn process_numbers(options: &Options<'_>) -> Answer {
-    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
-    when(options.operands.iter().all(number), "an operand that is not a process")
 }
 
 /// Accepts operands and values that `openssl` only reads. The options that write files are not listed. A name with a

@@ -17,6 +17,8 @@ pub(crate) enum Test<'t> {
     Refuses(&'t str),
     /// The first operand, if there is one, is written out and matches a pattern.
     FirstOperand(&'t [Cow<'t, str>]),
+    /// The last operand, if there is one, is written out and matches a pattern.
+    LastOperand(&'t [Cow<'t, str>]),
     /// Every operand matches a pattern.
     OperandIs(&'t [Cow<'t, str>]),
     /// No operand matches a pattern.
@@ -27,6 +29,10 @@ pub(crate) enum Test<'t> {
     WrittenOut,
     /// No operand may be any text.
     Known,
+    /// Every operand consists of digits.
+    Numbers,
+    /// Every operand is the name of a variable.
+    VariableNames,
     LeastOperands(usize),
     MostOperands(usize),
 }
@@ -44,6 +50,7 @@ impl Test<'_> {
     pub(crate) fn holds(self, options: &Options<'_>) -> bool {
         let fits =
             |patterns: &[Cow<'_, str>], word: &Word| patterns.iter().any(|pattern| has_form(word.text(), pattern));
+        let is_one = |word: &&Word, patterns| word.is_exact() && fits(patterns, word);
         let mut operands = options.operands.iter();
         match self {
             Test::Options(Count::None) => options.given.is_empty(),
@@ -51,12 +58,15 @@ impl Test<'_> {
             Test::Options(Count::Some) => !options.given.is_empty(),
             Test::Requires(flags) => options.has(flags),
             Test::Refuses(flags) => !options.has(flags),
-            Test::FirstOperand(patterns) => operands.next().is_none_or(|word| word.is_exact() && fits(patterns, word)),
+            Test::FirstOperand(patterns) => operands.next().is_none_or(|word| is_one(word, patterns)),
+            Test::LastOperand(patterns) => operands.last().is_none_or(|word| is_one(word, patterns)),
             Test::OperandIs(patterns) => operands.all(|word| fits(patterns, word)),
             Test::OperandNot(patterns) => !operands.any(|word| fits(patterns, word)),
             Test::ValueNot(patterns) => !options.values.iter().any(|word| fits(patterns, word)),
             Test::WrittenOut => operands.all(|word| word.is_exact()),
             Test::Known => !operands.any(|word| word.is_wild()),
+            Test::Numbers => operands.all(|word| word.text().bytes().all(|byte| byte.is_ascii_digit())),
+            Test::VariableNames => operands.all(|word| word.is_exact() && crate::syntax::is_name(word.text())),
             Test::LeastOperands(least) => operands.len() >= least,
             Test::MostOperands(most) => operands.len() <= most,
         }

@@ -195,8 +195,8 @@ pub(crate) struct Destroys {
     pub(crate) subcommands: Subcommands,
     pub(crate) when: &'static [When],
     pub(crate) why: &'static str,
-    /// The names of the predicates in `when`.
-    pub(crate) predicates: &'static [&'static str],
+    /// The name of the predicate in `when`. Empty if there is none.
+    pub(crate) predicate: &'static str,
     /// Example commands that are destructive.
     pub(crate) matches: &'static [&'static str],
     /// Example commands that look similar but are not destructive.
@@ -212,16 +212,46 @@ pub(crate) enum When {
     Flag(&'static str),
     /// An absence of all these options, separated by blanks.
     NoFlag(&'static str),
-    /// At least one operand that satisfies the predicate.
-    Operand(fn(&str, &Place) -> bool),
+    /// At least one operand of this kind.
+    Kind(OperandKind),
     /// At least one operand that is one of these words. A `*` at the beginning and at the end stands for any text.
     Named(&'static str),
+    /// At least one operand that is one of these words in any letter case.
+    NamedInAnyCase(&'static str),
     /// At least one word, option or operand, that contains one of these texts.
     Text(&'static str),
     /// A word after the first one that equals this text.
     Later(&'static str),
     /// A predicate on all words after the program.
     Line(fn(&[Word], &Place) -> bool),
+}
+
+/// A kind of operands that a destructive form may require.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OperandKind {
+    /// A path whose removal destroys the system, a home, or a whole project.
+    CriticalPath,
+    /// A critical path that is absolute, in the home, or on another drive.
+    CriticalPathOutside,
+    /// A critical path on another machine, such as `host:/home`.
+    CriticalPathElsewhere,
+    /// A critical path with everything below it.
+    CriticalTree,
+    /// A critical path at which a search starts.
+    SearchRoot,
+    SystemFile,
+    /// A file that the system starts from, or that knows its users.
+    VitalFile,
+    /// A private key, or a file that lets users log in.
+    PrivateKey,
+    /// A disk, a partition, a tape or memory.
+    Device,
+    /// A device, or an assignment of a device such as `of=/dev/sda`.
+    DeviceOption,
+    /// A drive such as `c:`.
+    Drive,
+    /// A reference without a source, such as `:main`.
+    DeletedReference,
 }
 
 /// The uses of a program that need the network.
