@@ -62,6 +62,9 @@ impl Interpreter<'_> {
 
     /// Evaluates traps with the values that are known at the end. They may destroy when the script ends.
     pub(crate) fn run_traps(&mut self) {
+        if self.traps.is_empty() {
+            return;
+        }
         let mut harmless: HashSet<SmolStr> = HashSet::default();
         for (text, span) in std::mem::take(&mut self.traps) {
             // An equal text has an equal effect here.

@@ -9,11 +9,13 @@ use super::{
 use crate::few::Few;
 
 impl Reader<'_> {
+    /// Returns true if the next byte may begin a redirection.
+    pub(super) fn may_start_redirect(&mut self) -> bool {
+        self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{'))
+    }
+
     /// Parses a redirection, or returns `None` if there is none at this position.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
-        if !self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{')) {
-            return Ok(None);
-        }
         let start = self.at;
         let descriptor = self.descriptor();
         let flow = match self.redirect_operator() {

@@ -90,7 +90,7 @@ impl Reader<'_> {
             let complete = self.and_or(&mut pipelines);
             if script.statements.is_empty() {
                 // Most lists have one statement.
-                script.statements.reserve_exact(1);
+                script.statements = Vec::with_capacity(1);
             }
             script.statements.push(Statement { pipelines, background: false });
             complete?;
@@ -198,6 +198,9 @@ impl Reader<'_> {
         let mut redirects = Vec::new();
         loop {
             self.blanks();
+            if !self.may_start_redirect() {
+                return Ok(redirects);
+            }
             match self.redirect()? {
                 Some(redirect) => redirects.push(redirect),
                 None => return Ok(redirects),
@@ -211,7 +214,9 @@ impl Reader<'_> {
         loop {
             self.step()?;
             self.blanks();
-            if let Some(redirect) = self.redirect()? {
+            if self.may_start_redirect()
+                && let Some(redirect) = self.redirect()?
+            {
                 redirects.push(redirect);
                 continue;
             }
