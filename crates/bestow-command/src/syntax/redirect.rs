@@ -136,7 +136,12 @@ impl Reader<'_> {
         self.here_document_bodies()
     }
 
+    /// Consumes the bodies of the here-documents that are awaited here.
     pub(super) fn here_document_bodies(&mut self) -> Read<()> {
+        if self.awaited.is_empty() { Ok(()) } else { self.awaited_bodies() }
+    }
+
+    fn awaited_bodies(&mut self) -> Read<()> {
         for awaited in std::mem::take(&mut self.awaited) {
             let start = self.at;
             let text = self.here_document_text(&awaited)?;

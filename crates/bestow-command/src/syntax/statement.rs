@@ -137,12 +137,10 @@ impl Reader<'_> {
             pipelines.push(Pipeline { joint, negated, commands });
             complete?;
             self.blanks();
-            joint = if self.eat_two(b'&', b'&') {
-                Joint::And
-            } else if self.eat_two(b'|', b'|') {
-                Joint::Or
-            } else {
-                return Ok(());
+            joint = match self.peek() {
+                Some(b'&') if self.eat_two(b'&', b'&') => Joint::And,
+                Some(b'|') if self.eat_two(b'|', b'|') => Joint::Or,
+                _ => return Ok(()),
             };
             self.empty_lines()?;
         }
