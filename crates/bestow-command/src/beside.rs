@@ -196,7 +196,7 @@ fn is_harmless(command: &Command) -> bool {
     let Form::Simple(simple) = &command.form else { return false };
     let [program, rest @ ..] = simple.words.as_slice() else { return false };
     let program = match program.pieces.as_slice() {
-        [Piece::Glob('[')] => Some("[".to_owned()),
+        [Piece::Glob('[')] => Some("[".into()),
         _ => written(program),
     };
     let Some(program) = program else { return false };
@@ -210,13 +210,16 @@ fn is_harmless(command: &Command) -> bool {
 
 /// Returns true for the builtins that change nothing in their shell, with words that cannot be an option which does.
 fn is_harmless_builtin(name: &str, simple: &Simple) -> bool {
-    let words: Option<Vec<String>> = simple.words.iter().skip(1).map(written).collect();
+    let mut words = simple.words.iter().skip(1).map(written);
     match name {
         ":" | "true" | "false" | "echo" | "pwd" | "type" => true,
-        "printf" => simple.words.get(1).and_then(written).is_some_and(|format| !format.starts_with('-')),
+        "printf" => words.next().flatten().is_some_and(|format| !format.starts_with('-')),
         // A subscript after `-v` is evaluated.
-        "test" | "[" => words.is_some_and(|words| !words.iter().any(|word| matches!(word.as_str(), "-v" | "-R"))),
-        "command" => words.is_some_and(|words| matches!(words.first().map(String::as_str), Some("-v" | "-V"))),
+        "test" | "[" => words.all(|word| word.is_some_and(|word| !matches!(&*word, "-v" | "-R"))),
+        "command" => {
+            let looks_up = words.next().flatten().is_some_and(|option| matches!(&*option, "-v" | "-V"));
+            looks_up && words.all(|word| word.is_some())
+        }
         _ => false,
     }
 }

@@ -1,7 +1,5 @@
 //! The result types of the classifier.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use crate::{
@@ -37,21 +35,25 @@ pub struct Classification {
     pub named: NamedUses,
 }
 
+/// The bytes of a reason beside its tier and its rule: a colon, and which part of how many it is.
+const ROOM: usize = ": (part 123 of 123)".len();
+
 impl Classification {
-    /// Creates the classification of these parts, without a shape.
-    pub(super) fn of_parts(parts: Vec<Part>) -> Self {
+    /// Creates the classification of these parts and uses, without a shape.
+    pub(super) fn of_parts(parts: Vec<Part>, named: NamedUses) -> Self {
         // The first of the strictest parts. If two parts are equally strict, a reader wants the one that runs first.
         let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
         let Some((index, part)) = worst else {
-            return Self::plain(Tier::Dangerous, "there is nothing to run");
+            return Classification { named, ..Self::plain(Tier::Dangerous, "there is nothing to run") };
         };
         let tier = part.tier;
-        let mut reason = [prefix(tier), ": ", &part.rule].concat();
+        let mut reason = String::with_capacity(prefix(tier).len() + part.rule.len() + ROOM);
+        reason.extend([prefix(tier), ": ", &part.rule]);
         if parts.len() > 1 {
-            // Writing into a text never fails.
-            let _ = write!(reason, " (part {} of {})", index + 1, parts.len());
+            let (number, all) = ((index + 1).to_string(), parts.len().to_string());
+            reason.extend([" (part ", &number, " of ", &all, ")"]);
         }
-        Classification { tier, reason, parts, understood: true, shape: None, named: NamedUses::default() }
+        Classification { tier, reason, parts, understood: true, shape: None, named }
     }
 
     /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may

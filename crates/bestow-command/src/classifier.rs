@@ -105,7 +105,7 @@ impl Classifier {
 
     /// Returns the tier of a command line: the tier of the strictest part that may run.
     pub fn classify(&self, text: &str) -> Classification {
-        self.classify_counting(text).0
+        self.classify_parsed(text, &syntax::parse(text))
     }
 
     /// Returns the tier of a command line that a tool runs with further inputs, such as a directory or an environment.
@@ -163,21 +163,21 @@ impl Classifier {
         interpreter.budget.work()
     }
 
-    /// Returns the classification, and the number of steps that the parser took.
-    pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
-        let parsed = syntax::parse(text);
-        let (understood, steps) = (parsed.understood(), parsed.steps);
+    /// Returns the classification of a text that was parsed.
+    fn classify_parsed(&self, text: &str, parsed: &Parsed) -> Classification {
+        let understood = parsed.understood();
         let programs = Programs::new(&self.rules);
-        let interpreter = followed(&programs, text, &parsed);
+        let mut interpreter = Interpreter::new(&programs, text);
+        follow(&mut interpreter, &programs, parsed);
         if understood && interpreter.parts.is_empty() && is_comment(text) {
-            return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
+            return Classification::plain(Tier::Safe, "nothing but comments");
         }
-        let named = interpreter.uses.settled();
-        let parts = interpreter.parts;
-        let judged = Classification::of_parts(parts);
-        let has_shape = understood && judged.tier == Tier::Dangerous;
-        let shape = has_shape.then(|| self.shape(text, &parsed, &judged.parts)).flatten();
-        (Classification { understood, named, shape, ..judged }, steps)
+        let mut judged = Classification::of_parts(interpreter.parts, interpreter.uses.settled());
+        judged.understood = understood;
+        if understood && judged.tier == Tier::Dangerous {
+            judged.shape = self.shape(text, parsed, &judged.parts);
+        }
+        judged
     }
 
     /// Returns the shape of a line, or that of its only unsafe part if no other part can change what it does. Custom
@@ -193,7 +193,8 @@ impl Classifier {
         }
         let rules = Rules { profile: self.profile(), used_shell: self.rules.used_shell, ..Rules::default() };
         let programs = Programs::new(&rules);
-        let built_in = followed(&programs, text, parsed);
+        let mut built_in = Interpreter::new(&programs, text);
+        follow(&mut built_in, &programs, parsed);
         (beside::only_unsafe(&built_in.parts)?.span == only.span).then_some(shape)
     }
 
@@ -210,10 +211,10 @@ impl Classifier {
     }
 }
 
-/// Follows a parsed text, and everything in it that was not understood.
-fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: &Parsed) -> Interpreter<'p> {
+/// Follows the parsed text of an interpreter, and everything in it that was not understood.
+fn follow(interpreter: &mut Interpreter<'_>, programs: &Programs<'_>, parsed: &Parsed) {
+    let text = interpreter.text;
     let whole = Span { start: 0, end: text.len() };
-    let mut interpreter = Interpreter::new(programs, text);
     if programs.in_used_shell() {
         interpreter.scope.forget();
     }
@@ -230,8 +231,7 @@ fn followed<'p>(programs: &'p Programs<'p>, text: &'p str, parsed: &Parsed) -> I
     if text.len() > MAX_SAFE_CHARS && text.chars().nth(MAX_SAFE_CHARS).is_some() {
         interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
     }
-    search_statement(text, &mut interpreter, whole);
-    interpreter
+    search_statement(text, interpreter, whole);
 }
 
 /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.

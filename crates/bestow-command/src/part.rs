@@ -46,12 +46,15 @@ pub(crate) const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
     /// Creates a part that runs in the start directory of its line.
-    pub(crate) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
+    pub(crate) fn new(tier: Tier, rule: String, text: &str, span: Span) -> Self {
         let dirs = Cow::Borrowed(StartDir::ONLY_OWN);
         let text = text.get(span.start..span.end).unwrap_or(text);
-        let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let mut end = text.len().min(MAX_SHOWN_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new(), dirs, obeys: Vec::new() }
+        Part { tier, command, rule, span, runs: None, starts: Vec::new(), dirs, obeys: Vec::new() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
 //! A shape may also cover lines in which all other parts only read.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -148,13 +148,16 @@ impl Shape {
         }
         let (program, rest) = simple.words.split_first()?;
         let program = written(program)?;
-        let name = trusted_name(&program)?;
-        let rest: Vec<String> = rest.iter().map(written).collect::<Option<_>>()?;
-        if evaluator::runs_text(name, &rest) || !program.is_ascii() {
+        let name = trusted_name(&program).filter(|_| program.is_ascii())?;
+        let mut words: Vec<String> = Vec::with_capacity(rest.len());
+        for word in rest {
+            words.push(written(word)?.into_owned());
+        }
+        if evaluator::runs_text(name, &words) {
             return None;
         }
-        let words = roles(name, rest);
-        let shape = Shape { program, words, beside: false, directory: None };
+        let words = roles(name, words);
+        let shape = Shape { program: program.into_owned(), words, beside: false, directory: None };
         // A shape that cannot be displayed in full is not offered.
         shape.show(&mut Room(MAX_SHOWN_BYTES)).is_ok().then_some(shape)
     }
@@ -177,16 +180,21 @@ fn is_given(redirect: &Redirect) -> bool {
 }
 
 /// Returns the text of a word without expansions.
-pub(super) fn written(word: &RawWord) -> Option<String> {
-    word.pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Bare(text) if text.contains('{') => None,
-            Piece::Bare(text) | Piece::Quoted(text) => Some(text.as_str()),
-            Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => None,
-            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => None,
-        })
-        .collect()
+pub(super) fn written(word: &RawWord) -> Option<Cow<'_, str>> {
+    match word.pieces.as_slice() {
+        [piece] => text(piece).map(Cow::Borrowed),
+        pieces => pieces.iter().map(text).collect::<Option<String>>().map(Cow::Owned),
+    }
+}
+
+/// Returns the text of a piece that is no expansion.
+fn text(piece: &Piece) -> Option<&str> {
+    match piece {
+        Piece::Bare(text) if text.contains('{') => None,
+        Piece::Bare(text) | Piece::Quoted(text) => Some(text.as_str()),
+        Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => None,
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => None,
+    }
 }
 
 fn roles(name: &str, rest: Vec<String>) -> Vec<ShapeWord> {

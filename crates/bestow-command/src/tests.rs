@@ -194,7 +194,7 @@ fn escaping_or_quoting_any_letter_never_changes_a_tier() {
 
 /// Returns the steps of the parser for `unit` repeated `times` times.
 fn steps(unit: &str, times: usize) -> usize {
-    Classifier::default().classify_counting(&unit.repeat(times)).1
+    crate::syntax::steps(&unit.repeat(times))
 }
 
 #[test]

@@ -241,10 +241,14 @@ impl Interpreter<'_> {
         let mut way = Vec::with_capacity(words.len());
         // Most words at the beginning have no expansion.
         way.extend(words.iter().map_while(plain));
-        let rest = words.get(way.len()..).unwrap_or_default();
-        if rest.is_empty() {
-            return Few::One(way);
+        match words.get(way.len()..) {
+            None | Some([]) => Few::One(way),
+            Some(rest) => self.continued(way, rest),
         }
+    }
+
+    /// Returns the command lines that begin with these words and continue with those that `rest` may become.
+    fn continued(&mut self, mut way: Vec<Word>, rest: &[RawWord]) -> Few<Vec<Word>> {
         let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.count()));
         let mut slots = self.slots(rest);
         if count(&slots) > MAX_WAYS {

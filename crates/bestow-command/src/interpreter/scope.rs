@@ -266,6 +266,9 @@ impl Scope {
 
     /// Ends the current statement. Later commands run even if a `cd` has failed.
     pub(crate) fn settle(&mut self) {
+        if self.entering.is_empty() {
+            return;
+        }
         let entering = std::mem::take(&mut self.entering);
         let fits = add_all(&mut self.stayed, &entering);
         self.lose_place_unless(fits);

@@ -31,6 +31,21 @@ impl Interpreter<'_> {
         span: Span,
         input: Input,
     ) -> Option<Output> {
+        if !simple.assignments.is_empty() || !redirects.is_empty() {
+            return self.prepared(simple, redirects, span, input);
+        }
+        self.here = span;
+        let ways = self.ways(&simple.words);
+        let output = self.either(&ways, &input, true, span);
+        self.run_written(&ways, &[], span);
+        self.remember_teed(output.as_ref(), &ways);
+        output
+    }
+
+    /// Follows a simple command with assignments or redirections. Most commands have neither, so its code stays out of
+    /// theirs.
+    #[inline(never)]
+    fn prepared(&mut self, simple: &Simple, redirects: &[Redirect], span: Span, input: Input) -> Option<Output> {
         let alone = simple.words.is_empty();
         let before = (!simple.assignments.is_empty() && !alone).then(|| self.scope.clone());
         // Before `read`, `IFS` only controls how this one line is split.
@@ -62,9 +77,7 @@ impl Interpreter<'_> {
             return None;
         }
         let input = given.unwrap_or(input);
-        let as_written = simple.assignments.is_empty() && self.scope.assigned("IFS").is_none();
-        let line = if as_written { &input } else { &Input::Unknown };
-        let output = self.either(&ways, &input, line, span);
+        let output = self.either(&ways, &input, simple.assignments.is_empty(), span);
         if let Some(before) = before {
             // Before a builtin or a function, a variable may stay set.
             self.scope.join(&before);
@@ -75,8 +88,10 @@ impl Interpreter<'_> {
         self.kept(output, redirects)
     }
 
-    /// Runs one of several possible command lines. The states after all of them are joined.
-    fn either(&mut self, ways: &[Vec<Word>], input: &Input, line: &Input, span: Span) -> Option<Output> {
+    /// Runs one of several possible command lines. The states after all of them are joined. `certain` is false if the
+    /// line that `read` takes from the input is unknown.
+    fn either(&mut self, ways: &[Vec<Word>], input: &Input, certain: bool, span: Span) -> Option<Output> {
+        let line = if certain && self.scope.assigned("IFS").is_none() { input } else { &Input::Unknown };
         if let [only] = ways {
             return self.run(only, input, line, span);
         }

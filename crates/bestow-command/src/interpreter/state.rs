@@ -91,6 +91,9 @@ pub(crate) struct Interpreter<'c> {
     pub(super) generated: Vec<GeneratedFile>,
 }
 
+/// The number of parts for which an interpreter has room at first.
+const PARTS: usize = 4;
+
 impl<'c> Interpreter<'c> {
     pub(crate) fn new(evaluator: &'c dyn Evaluator, text: &'c str) -> Self {
         Interpreter {
@@ -98,7 +101,7 @@ impl<'c> Interpreter<'c> {
             text,
             budget: Budget::default(),
             scope: Scope::default(),
-            parts: Vec::new(),
+            parts: Vec::with_capacity(PARTS),
             invocations: Invocations::default(),
             uses: NamedUses::default(),
             obeyed: Vec::new(),
@@ -140,7 +143,7 @@ impl<'c> Interpreter<'c> {
 
     /// Creates a part that runs in the start directory of the line.
     pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
-        Part::new(tier, rule, self.text, self.outer.unwrap_or(span))
+        Part::new(tier, rule.into(), self.text, self.outer.unwrap_or(span))
     }
 
     /// Records that the current command cannot be proven harmless.

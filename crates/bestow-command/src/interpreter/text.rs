@@ -4,7 +4,7 @@ use foldhash::HashSet;
 use smol_str::SmolStr;
 
 use crate::{
-    interpreter::Interpreter,
+    interpreter::{Interpreter, Scope},
     span::Span,
     syntax,
     tier::Tier,
@@ -62,6 +62,9 @@ impl Interpreter<'_> {
 
     /// Evaluates traps with the values that are known at the end. They may destroy when the script ends.
     pub(crate) fn run_traps(&mut self) {
+        if self.traps.is_empty() {
+            return;
+        }
         let mut harmless: HashSet<SmolStr> = HashSet::default();
         for (text, span) in std::mem::take(&mut self.traps) {
             // An equal text has an equal effect here.
@@ -137,12 +140,17 @@ impl Interpreter<'_> {
         let before = self.parts.len();
         let scope = self.scope.clone();
         let result = work(self);
+        self.discard_since(before, scope);
+        result
+    }
+
+    /// Returns to a state of the shell, and removes the parts since then.
+    fn discard_since(&mut self, parts: usize, scope: Scope) {
         self.scope = scope;
-        for part in self.parts.split_off(before) {
+        for part in self.parts.drain(parts..) {
             self.invocations.extend(part.starts);
             self.obeyed.extend(part.obeys);
         }
-        result
     }
 
     /// Searches a text that was not understood. It splits the text at operators and drops the quotes. Then it searches

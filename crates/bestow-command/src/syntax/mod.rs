@@ -16,7 +16,7 @@ pub(super) use reader::is_name;
 pub(super) use statement::bare_text;
 pub(super) use word::is_invisible;
 
-use reader::Reader;
+use reader::{Ledger, Reader};
 use tree::{Fault, Parsed};
 
 /// The longest text that is parsed, in bytes.
@@ -38,7 +38,14 @@ pub(super) fn parse(text: &str) -> Parsed {
     {
         reader.fault("a control character");
     }
-    let ledger = reader.ledger;
-    let (bodies, faults, bash_only, steps) = (ledger.bodies, ledger.faults, ledger.bash_only, ledger.steps);
-    Parsed { script, bodies, faults, broken, bash_only, steps }
+    let Ledger { bodies, faults, bash_only, .. } = reader.ledger;
+    Parsed { script, bodies, faults, broken, bash_only }
+}
+
+/// Returns the work of parsing a text, in units that do not depend on the machine.
+#[cfg(test)]
+pub(super) fn steps(text: &str) -> usize {
+    let mut reader = Reader::new(text);
+    let _ = reader.program(&mut tree::Script::default());
+    reader.ledger.steps
 }

@@ -9,11 +9,13 @@ use super::{
 use crate::few::Few;
 
 impl Reader<'_> {
+    /// Returns true if the next byte may begin a redirection.
+    pub(super) fn may_start_redirect(&mut self) -> bool {
+        self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{'))
+    }
+
     /// Parses a redirection, or returns `None` if there is none at this position.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
-        if !self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{')) {
-            return Ok(None);
-        }
         let start = self.at;
         let descriptor = self.descriptor();
         let flow = match self.redirect_operator() {
@@ -134,7 +136,12 @@ impl Reader<'_> {
         self.here_document_bodies()
     }
 
+    /// Consumes the bodies of the here-documents that are awaited here.
     pub(super) fn here_document_bodies(&mut self) -> Read<()> {
+        if self.awaited.is_empty() { Ok(()) } else { self.awaited_bodies() }
+    }
+
+    fn awaited_bodies(&mut self) -> Read<()> {
         for awaited in std::mem::take(&mut self.awaited) {
             let start = self.at;
             let text = self.here_document_text(&awaited)?;

@@ -90,7 +90,7 @@ impl Reader<'_> {
             let complete = self.and_or(&mut pipelines);
             if script.statements.is_empty() {
                 // Most lists have one statement.
-                script.statements.reserve_exact(1);
+                script.statements = Vec::with_capacity(1);
             }
             script.statements.push(Statement { pipelines, background: false });
             complete?;
@@ -137,12 +137,10 @@ impl Reader<'_> {
             pipelines.push(Pipeline { joint, negated, commands });
             complete?;
             self.blanks();
-            joint = if self.eat_two(b'&', b'&') {
-                Joint::And
-            } else if self.eat_two(b'|', b'|') {
-                Joint::Or
-            } else {
-                return Ok(());
+            joint = match self.peek() {
+                Some(b'&') if self.eat_two(b'&', b'&') => Joint::And,
+                Some(b'|') if self.eat_two(b'|', b'|') => Joint::Or,
+                _ => return Ok(()),
             };
             self.empty_lines()?;
         }
@@ -198,6 +196,9 @@ impl Reader<'_> {
         let mut redirects = Vec::new();
         loop {
             self.blanks();
+            if !self.may_start_redirect() {
+                return Ok(redirects);
+            }
             match self.redirect()? {
                 Some(redirect) => redirects.push(redirect),
                 None => return Ok(redirects),
@@ -211,7 +212,9 @@ impl Reader<'_> {
         loop {
             self.step()?;
             self.blanks();
-            if let Some(redirect) = self.redirect()? {
+            if self.may_start_redirect()
+                && let Some(redirect) = self.redirect()?
+            {
                 redirects.push(redirect);
                 continue;
             }

@@ -228,6 +228,4 @@ pub(crate) struct Parsed {
     pub(crate) broken: bool,
     /// True if another shell does not know some syntax of the text or reads it differently.
     pub(crate) bash_only: bool,
-    /// The work of the parser, in units that do not depend on the machine.
-    pub(crate) steps: usize,
 }

@@ -108,6 +108,12 @@ impl<'a> Reader<'a> {
             self.step()?;
             return Ok(None);
         }
+        self.mixed_word(start)
+    }
+
+    /// Parses a word with any pieces. The code of most words is smaller without it.
+    #[inline(never)]
+    fn mixed_word(&mut self, start: usize) -> Read<Option<RawWord>> {
         let mut pieces = Pieces::default();
         while let Some(byte) = self.peek() {
             self.step()?;

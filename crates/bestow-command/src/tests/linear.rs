@@ -62,9 +62,8 @@ fn work(line: &str) -> usize {
     let rules = Rules::default();
     let programs = Programs::new(&rules);
     let mut interpreter = Interpreter::new(&programs, line);
-    let steps = parsed.steps;
     interpreter.run_script(&parsed, None);
-    interpreter.budget.work() + steps
+    interpreter.budget.work() + syntax::steps(line)
 }
 
 fn name(family: &Family) -> String {
