@@ -218,9 +218,11 @@ pub(crate) fn said(arg: &Word) -> Few<Said> {
 
 /// Returns what is known about a word. If it may split, the known start of its first word comes before the rest.
 fn told(arg: &Word) -> (Option<Said>, Said) {
-    if is_plain(arg) {
-        return (None, Said::Is(arg.shared_text()));
-    }
+    if is_plain(arg) { (None, Said::Is(arg.shared_text())) } else { told_in_part(arg) }
+}
+
+/// Returns what is known about a word that is not exactly its text.
+fn told_in_part(arg: &Word) -> (Option<Said>, Said) {
     let globs = |byte: u8| matches!(byte, b'*' | b'?' | b'[') || (arg.is_expanded() && byte == b'\\');
     let special = |byte: u8| is_gap(byte.into()) || globs(byte);
     let first = arg.text().bytes().position(special);

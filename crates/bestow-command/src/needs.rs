@@ -115,9 +115,7 @@ impl Evaluation<'_, '_> {
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, name: &str, known: &Program, rest: &[Word]) -> bool {
-        if rest.iter().any(|arg| roles::hides_a_file(name, known, arg))
-            || roles::reads_unknown(name, rest, is_unknown_path)
-        {
+        if roles::hide_a_file(name, known, rest) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }
         let by_role = roles::reads_operands(known);
@@ -150,19 +148,21 @@ impl Evaluation<'_, '_> {
             return;
         }
         let is_relative = !text.is_rooted();
-        if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
+        let is_moved = is_relative && !self.shell.scope.is_at_start();
+        let cost = if is_moved { self.shell.scope.weight_of_places() } else { 0 };
+        if is_relative && !self.shell.can_follow(cost) {
             return;
         }
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
         // In an unknown directory, a relative path is an unknown file.
-        let is_lost = || is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
+        let is_lost = || is_of_another(&text) || is_moved && self.shell.scope.places.iter().any(is_unknown_place);
         if reads && is_lost() && !self.shell.invocations.is_speculating() {
             self.shell.uses.reads_unknown();
         }
         let Interpreter { scope, uses, .. } = &mut *self.shell;
-        if !is_relative || scope.is_at_start() {
+        if !is_moved {
             return uses.push(Named::Path { access, text: written(text), pattern, below, certain });
         }
         let joined = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };

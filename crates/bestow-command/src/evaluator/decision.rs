@@ -195,6 +195,9 @@ impl Evaluation<'_, '_> {
     /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
     fn evaluate_by_name(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
         let traits = usage.traits;
+        if !traits.has(Traits::EVALUATED) {
+            return statement_of(usage.args);
+        }
         let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(usage, input) } else { None };
         if wrapped.is_some() {
             return wrapped;

@@ -93,7 +93,7 @@ impl Evaluation<'_, '_> {
         if !wraps && !may_run && !is_find {
             return;
         }
-        let runs = wraps || runners::is_runner(name, rest);
+        let runs = wraps || runners::is_runner(usage.known, rest);
         if runs && rest.iter().any(|arg| shell::is_shell(arg.text())) {
             self.record_input(input);
         }
@@ -166,21 +166,24 @@ impl Evaluation<'_, '_> {
 
     /// Records the texts in the words of a program that may run them.
     pub(super) fn record_texts(&mut self, words: &[Word]) {
-        for word in words {
-            let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
-            if attached.is_none() && !may_be_text(word.text()) {
-                continue;
-            }
-            let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
-            for start in [0].into_iter().chain(attached).chain(marks) {
-                let Some(text) = word.text().get(start..) else { continue };
-                let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
-                if text.contains(|c: char| c.is_whitespace() || is_of_syntax(c)) {
-                    // Unknown parts of the text are taken for data.
-                    self.record_text(&text.as_data(), word.span());
-                } else if start > 0 && !text.is_empty() {
-                    self.record_invocation(&[word.with_text(text)]);
-                }
+        words.iter().for_each(|word| self.record_texts_in(word));
+    }
+
+    /// Records the texts in a word of a program that may run them.
+    pub(super) fn record_texts_in(&mut self, word: &Word) {
+        let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
+        if attached.is_none() && !may_be_text(word.text()) {
+            return;
+        }
+        let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
+        for start in [0].into_iter().chain(attached).chain(marks) {
+            let Some(text) = word.text().get(start..) else { continue };
+            let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
+            if text.contains(|c: char| c.is_whitespace() || is_of_syntax(c)) {
+                // Unknown parts of the text are taken for data.
+                self.record_text(&text.as_data(), word.span());
+            } else if start > 0 && !text.is_empty() {
+                self.record_invocation(&[word.with_text(text)]);
             }
         }
     }

@@ -52,21 +52,28 @@ pub(super) fn opens_nothing(known: &Program) -> bool {
     lists || known.only_says || known.opens_nothing
 }
 
-/// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, known: &Program, arg: &Word) -> bool {
-    if !arg.text().starts_with('-') || name != "date" && known.only_says || matches!(name, "test" | "[") {
+/// Returns true if one of these words gives an option and the unknown name of a file to read.
+pub(super) fn hide_a_file(name: &str, known: &Program, rest: &[Word]) -> bool {
+    let may_hide = |arg: &Word| arg.text().starts_with('-') && arg.has_unknown();
+    let mut hiding = rest.iter().filter(|arg| may_hide(arg));
+    hiding.any(|arg| hides_a_file(name, known, arg.text()))
+}
+
+/// Returns true if an option gives the unknown name of a file to read.
+fn hides_a_file(name: &str, known: &Program, option: &str) -> bool {
+    if name != "date" && known.only_says || matches!(name, "test" | "[") {
         return false;
     }
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
-    if arg.text().starts_with("--") {
-        return arg.text().split_once('=').is_some_and(|(option, value)| is_file(option) && value.has_unknown());
+    if option.starts_with("--") {
+        return option.split_once('=').is_some_and(|(option, value)| is_file(option) && value.has_unknown());
     }
     // After one of these letters, the rest of the word is another value.
     let has_file = |(before, value): (&str, &str)| {
         !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && value.has_unknown()
     };
     let takes_file = name == "date" || name.ends_with("grep");
-    takes_file && arg.text().get(1..).and_then(|letters| letters.split_once('f')).is_some_and(has_file)
+    takes_file && option.get(1..).and_then(|letters| letters.split_once('f')).is_some_and(has_file)
 }
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in

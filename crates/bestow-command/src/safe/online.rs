@@ -63,17 +63,7 @@ pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> 
     }
     let (places, words) = (Places::default(), Words::new(rest));
     let proves = |row: &Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
-    let asks = |row: &Reads| row.is_online(rest, &words);
-    let mut is_proven = false;
-    for row in rows_about(known.reads, rest) {
-        // After the first proof, only a row that asks for the network matters.
-        if is_proven && !asks(row) || !proves(row) {
-            continue;
-        }
-        if asks(row) {
-            return false;
-        }
-        is_proven = true;
-    }
-    is_proven
+    let asks = |row: &&Reads| row.is_online(rest, &words);
+    let proven_by = |asking: bool| rows_about(known.reads, rest).any(|row| asks(&row) == asking && proves(row));
+    proven_by(false) && !proven_by(true)
 }
