@@ -182,7 +182,8 @@ fn is_data(name: &str, rest: &[Word], behind_dashes: bool) -> bool {
 
 /// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
 fn command_text(word: &str) -> Option<&str> {
-    if !word.contains(char::is_whitespace) {
+    // Only a text with blanks has several words. A blank is a control character, a space or no ASCII character.
+    if word.bytes().all(|byte| byte > b' ' && byte.is_ascii()) || !word.contains(char::is_whitespace) {
         return None;
     }
     let starts = std::iter::once(0)

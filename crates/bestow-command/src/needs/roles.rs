@@ -24,7 +24,8 @@ use crate::{
 
 /// Returns true if the program reads further options from its input. The files that these options name are unknown.
 pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
-    name == "curl" && {
+    let may_tell = |arg: &Word| arg.text().contains('K') || arg.text().starts_with("--c");
+    name == "curl" && rest.iter().any(may_tell) && {
         let words = Words::read(rest, CURL);
         words.values_of(list!("-K --config")).any(|value| evaluator::is_input(value.arg().text()))
     }
