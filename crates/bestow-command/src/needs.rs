@@ -65,11 +65,10 @@ impl Evaluation<'_, '_> {
 
     /// Records an operand, also in each of the directories to which options have moved the program. Returns false if no
     /// further operand is recorded.
-    fn name_there(&mut self, operand: Operand, moved: &[SmolStr], guessing: bool) -> bool {
+    fn name_there(&mut self, mut operand: Operand, moved: &[SmolStr], guessing: bool) -> bool {
         if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
             return false;
         }
-        let certain = operand.certain && !guessing;
         for elsewhere in moved {
             if self.shell.uses.has_enough_words() {
                 break;
@@ -77,7 +76,8 @@ impl Evaluation<'_, '_> {
             let there = directories::below(elsewhere, &operand);
             there.into_iter().for_each(|operand| self.name_path(Operand { certain: false, ..operand }));
         }
-        self.name_path(Operand { certain, ..operand });
+        operand.certain &= !guessing;
+        self.name_path(operand);
         true
     }
 
@@ -119,11 +119,13 @@ impl Evaluation<'_, '_> {
             return true;
         }
         let by_role = roles::reads_operands(known);
-        let reads = by_role || known.reads_operands && !roles::opens_nothing(known);
+        if !by_role && (!known.reads_operands || roles::opens_nothing(known)) {
+            return false;
+        }
         // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
         let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
-        reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
+        rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Records that a redirection reads or writes a file.

@@ -18,7 +18,8 @@ pub(super) fn named(name: &str, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = match programs::find(name).and_then(|program| program.hosts) {
         Some(hosts) => at_places(hosts, rest)?,
         None => {
-            let texts = rest.iter().filter_map(exact);
+            // Every address contains a colon.
+            let texts = rest.iter().filter(|word| word.has(Signs::COLON)).filter_map(exact);
             texts.filter_map(|text| in_url(&text).or_else(|| in_remote(name, &text))).collect()
         }
     };
