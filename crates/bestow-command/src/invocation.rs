@@ -60,6 +60,9 @@ pub(crate) struct Outcome {
 
 /// The limit of words that are recorded for one line. Further words count as any command.
 const MAX_WORDS: usize = 1 << 16;
+/// The number of commands for which a part has room when it gets its first one.
+const ROOM: usize = 4;
+
 /// The recorded commands of the current part, and the state of the search for them.
 #[derive(Debug, Default)]
 pub(crate) struct Invocations {
@@ -174,6 +177,9 @@ impl Invocations {
             return;
         }
         self.words += spoken.words.len();
+        if self.recorded.is_empty() {
+            self.recorded = Vec::with_capacity(ROOM);
+        }
         self.recorded.push(if self.words > MAX_WORDS { Spoken::anything() } else { spoken });
     }
 }

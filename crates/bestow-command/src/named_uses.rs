@@ -145,7 +145,7 @@ impl NamedUses {
         }
         if all.len() < MAX_NAMED {
             if all.is_empty() {
-                all.reserve(ROOM);
+                *all = Vec::with_capacity(ROOM);
             }
             all.push(new);
         } else {

@@ -74,7 +74,10 @@ impl<'a> Words<'a> {
     /// Returns true if one of these subcommands is at a position where a subcommand may be.
     pub(crate) fn has_subcommand(&self, subcommands: Subcommands) -> bool {
         let named = |(at, word): (usize, &Word)| {
-            subcommands.mention(word.text()) && subcommands.iter().any(|one| self.subcommand_at(at, one).is_some())
+            let first = word.text().bytes().next();
+            let may_be_it = |one: &&str| matches!(one.bytes().next(), start if start == first || start == Some(b'*'));
+            subcommands.mention(word.text())
+                && subcommands.iter().filter(may_be_it).any(|one| self.subcommand_at(at, one).is_some())
         };
         subcommands.may_begin_with(self.firsts()) && self.beginnings().any(named)
     }

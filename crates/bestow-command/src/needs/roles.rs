@@ -55,7 +55,7 @@ pub(super) fn opens_nothing(known: &Program) -> bool {
 
 /// Returns true if one of these words gives an option and the unknown name of a file to read.
 pub(super) fn hide_a_file(name: &str, known: &Program, rest: &[Word]) -> bool {
-    let may_hide = |arg: &Word| arg.text().starts_with('-') && arg.has_unknown();
+    let may_hide = |arg: &Word| arg.has_unknown() && arg.text().starts_with('-');
     let mut hiding = rest.iter().filter(|arg| may_hide(arg));
     hiding.any(|arg| hides_a_file(name, known, arg.text()))
 }
