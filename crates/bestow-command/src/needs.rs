@@ -142,31 +142,38 @@ impl Evaluation<'_, '_> {
     }
 
     fn name_path(&mut self, operand: Operand) {
-        let Operand { access, text, pattern, below, certain } = operand;
-        if let Some(host) = network::connection(&text) {
-            return self.reach(host, certain);
+        if let Some(host) = network::connection(&operand.text) {
+            return self.reach(host, operand.certain);
         }
-        if is_no_file(&text) {
+        if is_no_file(&operand.text) {
             return;
         }
-        let is_relative = !text.is_rooted();
+        let is_relative = !operand.text.is_rooted();
         let is_moved = is_relative && !self.shell.scope.is_at_start();
         let cost = if is_moved { self.shell.scope.weight_of_places() } else { 0 };
         if is_relative && !self.shell.can_follow(cost) {
             return;
         }
-        let reads = access == Access::Read
-            && !matches!(below, Below::Names | Below::Versions)
-            && (certain || below.is_everything());
+        let reads = operand.access == Access::Read
+            && !matches!(operand.below, Below::Names | Below::Versions)
+            && (operand.certain || operand.below.is_everything());
         // In an unknown directory, a relative path is an unknown file.
-        let is_lost = || is_of_another(&text) || is_moved && self.shell.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost() && !self.shell.invocations.is_speculating() {
+        let is_unknown = || is_moved && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && (is_of_another(&operand.text) || is_unknown()) && !self.shell.invocations.is_speculating() {
             self.shell.uses.reads_unknown();
         }
-        let Interpreter { scope, uses, .. } = &mut *self.shell;
-        if !is_moved {
-            return uses.push(Named::Path { access, text: written(text), pattern, below, certain });
+        if is_moved {
+            return self.name_moved_path(&operand);
         }
+        let Operand { access, text, pattern, below, certain } = operand;
+        self.shell.uses.push(Named::Path { access, text: written(text), pattern, below, certain });
+    }
+
+    /// Records a relative path in each of the directories in which the line may run.
+    fn name_moved_path(&mut self, operand: &Operand) {
+        let Operand { access, text, pattern, below, certain } = operand;
+        let (access, below) = (*access, *below);
+        let Interpreter { scope, uses, .. } = &mut *self.shell;
         let joined = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
         for place in scope.places.iter() {
             let text = match place {
@@ -174,7 +181,7 @@ impl Evaluation<'_, '_> {
                 Place::At(base) => format_smolstr!("{base}/{text}"),
                 Place::Somewhere => continue,
             };
-            uses.push(Named::Path { access, text: written(text), pattern: pattern.clone(), below, certain });
+            uses.push(Named::Path { access, text: written(text), pattern: pattern.clone(), below, certain: *certain });
         }
         // An earlier `cd` may have failed. Then the shell is still in the earlier directory.
         for base in scope.left_behind() {
