@@ -176,7 +176,7 @@ impl Evaluation<'_, '_> {
         if let Some(verdict) = self.evaluate_by_name(usage, input) {
             return distrust_name(args, verdict);
         }
-        if sends_its_input(usage) && (self.shell.is_fed || !input.is_silent()) {
+        if (self.shell.is_fed || !input.is_silent()) && sends_its_input(usage) {
             return Verdict::dangerous(format!("`{}` may send what it is given to read", usage.name));
         }
         self.proven(usage);

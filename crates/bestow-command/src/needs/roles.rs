@@ -33,7 +33,7 @@ pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
 
 /// Returns true if the roles describe the use that `name` makes of its words.
 pub(super) fn knows(name: &str, known: &Program) -> bool {
-    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(known).is_some()
+    role_of(known).is_some() || matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date")
 }
 
 /// Returns true if `name` runs a program of its own language that may open files.
