@@ -13,7 +13,7 @@ use crate::{
     span::Span,
     values::{Said, Spoken, base_name},
     variables,
-    word::{Fragment, Gaps, UNKNOWN, Word},
+    word::{Fragment, Gaps, Signs, UNKNOWN, Word},
 };
 
 /// The limit of lines of a program's input that are evaluated as commands.
@@ -25,6 +25,9 @@ impl Evaluation<'_, '_> {
     /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
     /// command.
     pub(super) fn record_declared(&mut self, args: &[Word]) {
+        if !args.iter().any(|arg| arg.has(Signs::EQUALS)) {
+            return;
+        }
         let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(program.text())) else {
             return;
         };
@@ -82,7 +85,8 @@ impl Evaluation<'_, '_> {
         let (name, rest, traits) = (usage.name, usage.rest, usage.traits);
         let Some(program) = usage.args.first() else { return };
         // A program with an unknown name may be a shell.
-        if shell::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_certain) {
+        let is_open = || !is_plain(program) && !said(program).iter().all(is_certain);
+        if self.has_input(input) && (shell::starts_a_shell(name, rest) || is_open()) {
             self.record_input(input);
         }
         if traits.has(Traits::READS) && (!input.is_silent() || self.reads_unknown(input)) {
@@ -94,7 +98,7 @@ impl Evaluation<'_, '_> {
             return;
         }
         let runs = wraps || runners::is_runner(usage.known, rest);
-        if runs && rest.iter().any(|arg| shell::is_shell(arg.text())) {
+        if runs && self.has_input(input) && rest.iter().any(|arg| shell::is_shell(arg.text())) {
             self.record_input(input);
         }
         if runs && self.reads_unknown(input) && has_reader(rest) {
@@ -130,6 +134,11 @@ impl Evaluation<'_, '_> {
             Input::Unknown | Input::Terminal if self.reads_unknown(input) => self.record_anything(),
             Input::Unknown | Input::Terminal => {}
         }
+    }
+
+    /// Returns true if the input may contain commands.
+    fn has_input(&self, input: &Input) -> bool {
+        matches!(input, Input::Text(_)) || self.reads_unknown(input)
     }
 
     /// Records the commands in the input of a shell.
