@@ -34,7 +34,8 @@ impl Evaluation<'_, '_> {
         let is_known = program.is_exact() && roles::knows(name, known);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let wraps = || traits.has(Traits::WRAPS) && program.is_exact() && evaluator::wraps(name, known);
-        let asks = !rest.is_empty() && (!is_known || roles::runs_a_script(name)) && !(known.only_says || wraps());
+        let is_doubtful = !is_known || roles::runs_a_script(name);
+        let asks = is_doubtful && !rest.is_empty() && !known.only_says && !wraps();
         let reads_only = asks && self.is_proven(usage);
         let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);

@@ -173,7 +173,9 @@ impl Evaluation<'_, '_> {
     /// Evaluates a program that is not destructive by itself.
     fn prove(&mut self, usage: &mut Use<'_>, input: &Input) -> Verdict {
         let args = usage.args;
-        if let Some(verdict) = self.evaluate_by_name(usage, input) {
+        let is_evaluated = usage.traits.has(Traits::EVALUATED);
+        let by_name = if is_evaluated { self.evaluate_by_name(usage, input) } else { statement_of(args) };
+        if let Some(verdict) = by_name {
             return distrust_name(args, verdict);
         }
         if (self.shell.is_fed || !input.is_silent()) && sends_its_input(usage) {
@@ -195,9 +197,6 @@ impl Evaluation<'_, '_> {
     /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
     fn evaluate_by_name(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
         let traits = usage.traits;
-        if !traits.has(Traits::EVALUATED) {
-            return statement_of(usage.args);
-        }
         let wrapped = if traits.has(Traits::WRAPS) { self.evaluate_wrapped(usage, input) } else { None };
         if wrapped.is_some() {
             return wrapped;
