@@ -60,6 +60,9 @@ pub(crate) struct Outcome {
 
 /// The limit of words that are recorded for one line. Further words count as any command.
 const MAX_WORDS: usize = 1 << 16;
+/// The number of commands for which a part has room when it gets its first one.
+const ROOM: usize = 4;
+
 /// The recorded commands of the current part, and the state of the search for them.
 #[derive(Debug, Default)]
 pub(crate) struct Invocations {
@@ -174,6 +177,9 @@ impl Invocations {
             return;
         }
         self.words += spoken.words.len();
+        if self.recorded.is_empty() {
+            self.recorded = Vec::with_capacity(ROOM);
+        }
         self.recorded.push(if self.words > MAX_WORDS { Spoken::anything() } else { spoken });
     }
 }
@@ -190,7 +196,7 @@ pub(crate) fn said_of(args: &[Word]) -> Arc<[Said]> {
         args.iter().for_each(|arg| words.extend(said(arg)));
         return words.into();
     }
-    args.iter().map(|arg| told(arg).1).collect()
+    args.iter().map(|arg| if is_plain(arg) { Said::Is(arg.shared_text()) } else { told(arg).1 }).collect()
 }
 
 /// Returns true if a word is exactly its text.
@@ -218,9 +224,11 @@ pub(crate) fn said(arg: &Word) -> Few<Said> {
 
 /// Returns what is known about a word. If it may split, the known start of its first word comes before the rest.
 fn told(arg: &Word) -> (Option<Said>, Said) {
-    if is_plain(arg) {
-        return (None, Said::Is(arg.shared_text()));
-    }
+    if is_plain(arg) { (None, Said::Is(arg.shared_text())) } else { told_in_part(arg) }
+}
+
+/// Returns what is known about a word that is not exactly its text.
+fn told_in_part(arg: &Word) -> (Option<Said>, Said) {
     let globs = |byte: u8| matches!(byte, b'*' | b'?' | b'[') || (arg.is_expanded() && byte == b'\\');
     let special = |byte: u8| is_gap(byte.into()) || globs(byte);
     let first = arg.text().bytes().position(special);

@@ -7,6 +7,9 @@ use crate::values::{Access, Below, Named};
 /// The limit of uses that one line may name. The uses of a longer line are not followed.
 const MAX_NAMED: usize = 500;
 
+/// The number of uses for which a list has room when it gets its first one.
+const ROOM: usize = 12;
+
 /// The uses that a line names, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedUses {
@@ -141,6 +144,9 @@ impl NamedUses {
             return;
         }
         if all.len() < MAX_NAMED {
+            if all.is_empty() {
+                *all = Vec::with_capacity(ROOM);
+            }
             all.push(new);
         } else {
             *too_many = true;

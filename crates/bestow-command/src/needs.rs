@@ -33,8 +33,9 @@ impl Evaluation<'_, '_> {
         self.name_network(usage);
         let is_known = program.is_exact() && roles::knows(name, known);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let is_judged = known.only_says || program.is_exact() && evaluator::wraps(name, known);
-        let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
+        let wraps = || traits.has(Traits::WRAPS) && program.is_exact() && evaluator::wraps(name, known);
+        let is_doubtful = !is_known || roles::runs_a_script(name);
+        let asks = is_doubtful && !rest.is_empty() && !known.only_says && !wraps();
         let reads_only = asks && self.is_proven(usage);
         let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
@@ -65,11 +66,10 @@ impl Evaluation<'_, '_> {
 
     /// Records an operand, also in each of the directories to which options have moved the program. Returns false if no
     /// further operand is recorded.
-    fn name_there(&mut self, operand: Operand, moved: &[SmolStr], guessing: bool) -> bool {
+    fn name_there(&mut self, mut operand: Operand, moved: &[SmolStr], guessing: bool) -> bool {
         if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
             return false;
         }
-        let certain = operand.certain && !guessing;
         for elsewhere in moved {
             if self.shell.uses.has_enough_words() {
                 break;
@@ -77,7 +77,8 @@ impl Evaluation<'_, '_> {
             let there = directories::below(elsewhere, &operand);
             there.into_iter().for_each(|operand| self.name_path(Operand { certain: false, ..operand }));
         }
-        self.name_path(Operand { certain, ..operand });
+        operand.certain &= !guessing;
+        self.name_path(operand);
         true
     }
 
@@ -115,17 +116,17 @@ impl Evaluation<'_, '_> {
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, name: &str, known: &Program, rest: &[Word]) -> bool {
-        if rest.iter().any(|arg| roles::hides_a_file(name, known, arg))
-            || roles::reads_unknown(name, rest, is_unknown_path)
-        {
+        if roles::hide_a_file(name, known, rest) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }
         let by_role = roles::reads_operands(known);
-        let reads = by_role || known.reads_operands && !roles::opens_nothing(known);
+        if !by_role && (!known.reads_operands || roles::opens_nothing(known)) {
+            return false;
+        }
         // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
         let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
-        reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
+        rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Records that a redirection reads or writes a file.
@@ -142,29 +143,38 @@ impl Evaluation<'_, '_> {
     }
 
     fn name_path(&mut self, operand: Operand) {
-        let Operand { access, text, pattern, below, certain } = operand;
-        if let Some(host) = network::connection(&text) {
-            return self.reach(host, certain);
+        if let Some(host) = network::connection(&operand.text) {
+            return self.reach(host, operand.certain);
         }
-        if is_no_file(&text) {
+        if is_no_file(&operand.text) {
             return;
         }
-        let is_relative = !text.is_rooted();
-        if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
+        let is_relative = !operand.text.is_rooted();
+        let is_moved = is_relative && !self.shell.scope.is_at_start();
+        let cost = if is_moved { self.shell.scope.weight_of_places() } else { 0 };
+        if is_relative && !self.shell.can_follow(cost) {
             return;
         }
-        let reads = access == Access::Read
-            && !matches!(below, Below::Names | Below::Versions)
-            && (certain || below.is_everything());
+        let reads = operand.access == Access::Read
+            && !matches!(operand.below, Below::Names | Below::Versions)
+            && (operand.certain || operand.below.is_everything());
         // In an unknown directory, a relative path is an unknown file.
-        let is_lost = || is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost() && !self.shell.invocations.is_speculating() {
+        let is_unknown = || is_moved && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && (is_of_another(&operand.text) || is_unknown()) && !self.shell.invocations.is_speculating() {
             self.shell.uses.reads_unknown();
         }
-        let Interpreter { scope, uses, .. } = &mut *self.shell;
-        if !is_relative || scope.is_at_start() {
-            return uses.push(Named::Path { access, text: written(text), pattern, below, certain });
+        if is_moved {
+            return self.name_moved_path(&operand);
         }
+        let Operand { access, text, pattern, below, certain } = operand;
+        self.shell.uses.push(Named::Path { access, text: written(text), pattern, below, certain });
+    }
+
+    /// Records a relative path in each of the directories in which the line may run.
+    fn name_moved_path(&mut self, operand: &Operand) {
+        let Operand { access, text, pattern, below, certain } = operand;
+        let (access, below) = (*access, *below);
+        let Interpreter { scope, uses, .. } = &mut *self.shell;
         let joined = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
         for place in scope.places.iter() {
             let text = match place {
@@ -172,7 +182,7 @@ impl Evaluation<'_, '_> {
                 Place::At(base) => format_smolstr!("{base}/{text}"),
                 Place::Somewhere => continue,
             };
-            uses.push(Named::Path { access, text: written(text), pattern: pattern.clone(), below, certain });
+            uses.push(Named::Path { access, text: written(text), pattern: pattern.clone(), below, certain: *certain });
         }
         // An earlier `cd` may have failed. Then the shell is still in the earlier directory.
         for base in scope.left_behind() {

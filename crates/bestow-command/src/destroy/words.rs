@@ -1,5 +1,7 @@
 //! The words of a command as a rule sees them, without knowledge of the options that take a value.
 
+use std::cell::OnceCell;
+
 use crate::{
     parts::parts,
     place::Place,
@@ -12,21 +14,24 @@ pub(crate) struct Words<'a> {
     words: &'a [Word],
     /// The index of the `--` that ends the options.
     end_of_options: usize,
-    /// The words where a subcommand may begin.
-    firsts: Firsts,
+    /// The words where a subcommand may begin, if a row has asked for them.
+    firsts: OnceCell<Firsts>,
 }
 
 impl<'a> Words<'a> {
     pub(crate) fn new(words: &'a [Word]) -> Self {
         let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
-        let mut words = Words { words, end_of_options, firsts: Firsts::NONE };
-        words.firsts = match words.words {
+        Words { words, end_of_options, firsts: OnceCell::new() }
+    }
+
+    /// Returns the words where a subcommand may begin.
+    fn firsts(&self) -> Firsts {
+        *self.firsts.get_or_init(|| match self.words {
             [] => Firsts::NONE,
             // No subcommand begins behind the first word unless that is an option.
             [first, ..] if !first.text().starts_with('-') => Firsts::of(first.text().as_bytes()),
-            _ => words.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or),
-        };
-        words
+            _ => self.beginnings().map(|(_, word)| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or),
+        })
     }
 
     /// Returns the words where a subcommand may begin, with their indices: the first word, or a word behind options and
@@ -69,19 +74,22 @@ impl<'a> Words<'a> {
     /// Returns true if one of these subcommands is at a position where a subcommand may be.
     pub(crate) fn has_subcommand(&self, subcommands: Subcommands) -> bool {
         let named = |(at, word): (usize, &Word)| {
-            subcommands.mention(word.text()) && subcommands.iter().any(|one| self.subcommand_at(at, one).is_some())
+            let first = word.text().bytes().next();
+            let may_be_it = |one: &&str| matches!(one.bytes().next(), start if start == first || start == Some(b'*'));
+            subcommands.mention(word.text())
+                && subcommands.iter().filter(may_be_it).any(|one| self.subcommand_at(at, one).is_some())
         };
-        subcommands.may_begin_with(self.firsts) && self.beginnings().any(named)
+        subcommands.may_begin_with(self.firsts()) && self.beginnings().any(named)
     }
 
     /// Returns false if no word at a position of a subcommand begins one of these. Most rows fail this cheap test.
     pub(crate) fn may_name(&self, subcommands: Subcommands) -> bool {
-        subcommands.may_begin_with(self.firsts) && self.beginnings().any(|(_, word)| subcommands.mention(word.text()))
+        subcommands.may_begin_with(self.firsts()) && self.beginnings().any(|(_, word)| subcommands.mention(word.text()))
     }
 
     /// Returns false if none of these words is at a position where a subcommand may be. Every word may be among all.
     pub(crate) fn may_begin(&self, firsts: Firsts) -> bool {
-        firsts == Firsts::ALL || firsts.may_share(self.firsts)
+        firsts == Firsts::ALL || firsts.may_share(self.firsts())
     }
 
     /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands. The prefix

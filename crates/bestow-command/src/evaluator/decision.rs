@@ -118,7 +118,10 @@ impl Evaluation<'_, '_> {
             Verdict::dangerous("wrapped too deeply to follow")
         });
         self.shell.is_fed = outer;
-        verdict.or_stricter(self.evaluate_with_feed(args, input))
+        match input {
+            Input::Terminal if self.shell.feed.is_some() => verdict.or_stricter(self.evaluate_with_feed(args)),
+            Input::Terminal | Input::Text(_) | Input::Unknown => verdict,
+        }
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
@@ -138,10 +141,7 @@ impl Evaluation<'_, '_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn evaluate_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
-        if !matches!(input, Input::Terminal) {
-            return Verdict::safe("");
-        }
+    fn evaluate_with_feed(&mut self, args: &[Word]) -> Verdict {
         let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
         let mut usage = Use::of(args);
@@ -173,10 +173,12 @@ impl Evaluation<'_, '_> {
     /// Evaluates a program that is not destructive by itself.
     fn prove(&mut self, usage: &mut Use<'_>, input: &Input) -> Verdict {
         let args = usage.args;
-        if let Some(verdict) = self.evaluate_by_name(usage, input) {
+        let is_evaluated = usage.traits.has(Traits::EVALUATED);
+        let by_name = if is_evaluated { self.evaluate_by_name(usage, input) } else { statement_of(args) };
+        if let Some(verdict) = by_name {
             return distrust_name(args, verdict);
         }
-        if sends_its_input(usage) && (self.shell.is_fed || !input.is_silent()) {
+        if (self.shell.is_fed || !input.is_silent()) && sends_its_input(usage) {
             return Verdict::dangerous(format!("`{}` may send what it is given to read", usage.name));
         }
         self.proven(usage);

@@ -43,16 +43,19 @@ impl Traits {
 
     /// Returns the traits of a name, which is searched in every list.
     fn searched(name: &str) -> Traits {
-        let runs_code = inline_code::runs_code(name);
+        let is_interpreter = inline_code::is_interpreter(name);
+        let runs_code = is_interpreter && !inline_code::takes_code_as_words(name);
+        let runs_its_words = leading::runs_its_words(name);
         let all = [
             (Traits::WRAPS, wrappers::is_evaluated(name)),
             (Traits::STARTS, started::may_run(name) || runs_code),
             (Traits::RUNS_TEXT, shell::is_evaluated(name)),
-            (Traits::TAKES_CODE, inline_code::is_interpreter(name) || inline_code::is_console(name)),
+            (Traits::TAKES_CODE, is_interpreter || inline_code::is_console(name)),
             (Traits::TAKES_STATEMENTS, sql_client::is_client(name)),
-            (Traits::SHELL, shell::is_shell(name)),
+            // Every shell runs its words.
+            (Traits::SHELL, runs_its_words && shell::is_shell(name)),
             (Traits::RUNS_CODE, runs_code),
-            (Traits::RUNS_ITS_WORDS, leading::runs_its_words(name)),
+            (Traits::RUNS_ITS_WORDS, runs_its_words),
             (Traits::HAS_RUNNER, runners::has_runner(name)),
             (Traits::READS, reader::may_run_what_it_reads(name)),
             (Traits::MAY_DESTROY, leading::may_destroy(name)),

@@ -6,10 +6,9 @@ use crate::{
     evaluator::{Evaluation, Traits, Use, inline_code, leading, reader, runners::is_runner, shell, sql_client},
     interpreter::declares_variables,
     invocation::Input,
-    parts::parts,
     values::base_name,
     verdict::Verdict,
-    word::{Word, is_unknown},
+    word::{Signs, Word, is_unknown},
 };
 
 /// Options whose value is prose.
@@ -39,7 +38,7 @@ impl Evaluation<'_, '_> {
     pub(super) fn search_embedded(&mut self, usage: &Use<'_>) -> Verdict {
         let (name, rest, traits) = (usage.name, usage.rest, usage.traits);
         let mut found = Verdict::safe("");
-        if traits.has(Traits::HAS_RUNNER) && is_runner(name, rest) {
+        if traits.has(Traits::HAS_RUNNER) && is_runner(usage.known, rest) {
             let found_there =
                 if hands_words_on(name, rest) { self.search_handed_on(rest) } else { self.search_words(rest) };
             found = found.or_stricter(found_there).or_stricter(self.search_mounts(name, rest));
@@ -49,19 +48,21 @@ impl Evaluation<'_, '_> {
             self.record_anything();
         }
         let mut prose = false;
-        let is_prose = |option: &str| PROSE.contains(&option) || name == "git" && PROSE_OF_GIT.contains(&option);
+        let is_prose = |option: &str| {
+            option.starts_with('-') && (PROSE.contains(&option) || name == "git" && PROSE_OF_GIT.contains(&option))
+        };
         let dashes = rest.iter().position(|word| word.text() == "--").unwrap_or(rest.len());
         for (index, word) in rest.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| rest.get(before));
             let skip = std::mem::replace(&mut prose, is_prose(word.text()));
-            let option = parts(word.text(), b'=').next().unwrap_or_default();
-            if skip || (option.len() < word.text().len() && is_prose(option)) {
+            let assigned = if word.has(Signs::EQUALS) { word.text().split_once('=') } else { None };
+            if skip || assigned.is_some_and(|(option, _)| is_prose(option)) {
                 continue;
             }
             let is_data = is_data(name, rest, index >= dashes)
                 || traits.has(Traits::RUNS_CODE) && inline_code::is_printing(name, before, word);
             if !is_data {
-                self.record_texts(std::slice::from_ref(word));
+                self.record_texts_in(word);
             }
             let Some(text) = command_text(word.text()) else { continue };
             let inside = match is_data {
@@ -77,7 +78,7 @@ impl Evaluation<'_, '_> {
     pub(super) fn search_given(&mut self, usage: &Use<'_>, input: &Input) -> Verdict {
         let (name, rest) = (usage.name, usage.rest);
         let Input::Text(text) = input else { return Verdict::safe("") };
-        if !usage.traits.has(Traits::HAS_RUNNER) || !is_runner(name, rest) {
+        if !usage.traits.has(Traits::HAS_RUNNER) || !is_runner(usage.known, rest) {
             return Verdict::safe("");
         }
         if reader::reads_its_script(name, rest) {
@@ -181,7 +182,8 @@ fn is_data(name: &str, rest: &[Word], behind_dashes: bool) -> bool {
 
 /// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
 fn command_text(word: &str) -> Option<&str> {
-    if !word.contains(char::is_whitespace) {
+    // Only a text with blanks has several words. A blank is a control character, a space or no ASCII character.
+    if word.bytes().all(|byte| byte > b' ' && byte.is_ascii()) || !word.contains(char::is_whitespace) {
         return None;
     }
     let starts = std::iter::once(0)

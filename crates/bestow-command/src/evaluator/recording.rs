@@ -13,7 +13,7 @@ use crate::{
     span::Span,
     values::{Said, Spoken, base_name},
     variables,
-    word::{Fragment, Gaps, UNKNOWN, Word},
+    word::{Fragment, Gaps, Signs, UNKNOWN, Word},
 };
 
 /// The limit of lines of a program's input that are evaluated as commands.
@@ -25,6 +25,9 @@ impl Evaluation<'_, '_> {
     /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
     /// command.
     pub(super) fn record_declared(&mut self, args: &[Word]) {
+        if !args.iter().any(|arg| arg.has(Signs::EQUALS)) {
+            return;
+        }
         let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(program.text())) else {
             return;
         };
@@ -82,7 +85,8 @@ impl Evaluation<'_, '_> {
         let (name, rest, traits) = (usage.name, usage.rest, usage.traits);
         let Some(program) = usage.args.first() else { return };
         // A program with an unknown name may be a shell.
-        if shell::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_certain) {
+        let is_open = || !is_plain(program) && !said(program).iter().all(is_certain);
+        if self.has_input(input) && (shell::starts_a_shell(name, rest) || is_open()) {
             self.record_input(input);
         }
         if traits.has(Traits::READS) && (!input.is_silent() || self.reads_unknown(input)) {
@@ -93,8 +97,8 @@ impl Evaluation<'_, '_> {
         if !wraps && !may_run && !is_find {
             return;
         }
-        let runs = wraps || runners::is_runner(name, rest);
-        if runs && rest.iter().any(|arg| shell::is_shell(arg.text())) {
+        let runs = wraps || runners::is_runner(usage.known, rest);
+        if runs && self.has_input(input) && rest.iter().any(|arg| shell::is_shell(arg.text())) {
             self.record_input(input);
         }
         if runs && self.reads_unknown(input) && has_reader(rest) {
@@ -132,6 +136,11 @@ impl Evaluation<'_, '_> {
         }
     }
 
+    /// Returns true if the input may contain commands.
+    fn has_input(&self, input: &Input) -> bool {
+        matches!(input, Input::Text(_)) || self.reads_unknown(input)
+    }
+
     /// Records the commands in the input of a shell.
     fn record_input(&mut self, input: &Input) {
         match input {
@@ -166,21 +175,24 @@ impl Evaluation<'_, '_> {
 
     /// Records the texts in the words of a program that may run them.
     pub(super) fn record_texts(&mut self, words: &[Word]) {
-        for word in words {
-            let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
-            if attached.is_none() && !may_be_text(word.text()) {
-                continue;
-            }
-            let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
-            for start in [0].into_iter().chain(attached).chain(marks) {
-                let Some(text) = word.text().get(start..) else { continue };
-                let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
-                if text.contains(|c: char| c.is_whitespace() || is_of_syntax(c)) {
-                    // Unknown parts of the text are taken for data.
-                    self.record_text(&text.as_data(), word.span());
-                } else if start > 0 && !text.is_empty() {
-                    self.record_invocation(&[word.with_text(text)]);
-                }
+        words.iter().for_each(|word| self.record_texts_in(word));
+    }
+
+    /// Records the texts in a word of a program that may run them.
+    pub(super) fn record_texts_in(&mut self, word: &Word) {
+        let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
+        if attached.is_none() && !may_be_text(word.text()) {
+            return;
+        }
+        let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
+        for start in [0].into_iter().chain(attached).chain(marks) {
+            let Some(text) = word.text().get(start..) else { continue };
+            let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
+            if text.contains(|c: char| c.is_whitespace() || is_of_syntax(c)) {
+                // Unknown parts of the text are taken for data.
+                self.record_text(&text.as_data(), word.span());
+            } else if start > 0 && !text.is_empty() {
+                self.record_invocation(&[word.with_text(text)]);
             }
         }
     }

@@ -1,6 +1,11 @@
 //! Programs that run a command from their words in some of their uses.
 
-use crate::{invocation::said, programs, values::Said, word::Word};
+use crate::{
+    invocation::said,
+    programs::{self, Program},
+    values::Said,
+    word::Word,
+};
 
 /// Returns the subcommands that may run a command from their words. An empty text stands for every use.
 fn subcommands(name: &str) -> &'static [&'static str] {
@@ -8,8 +13,8 @@ fn subcommands(name: &str) -> &'static [&'static str] {
 }
 
 /// Returns true if the words make this program run a command.
-pub(crate) fn is_runner(name: &str, rest: &[Word]) -> bool {
-    subcommands(name).iter().any(|sub| sub.is_empty() || rest.iter().any(|arg| arg.text() == *sub))
+pub(super) fn is_runner(known: &Program, rest: &[Word]) -> bool {
+    known.may_start.iter().any(|sub| sub.is_empty() || rest.iter().any(|arg| arg.text() == *sub))
 }
 
 /// Returns true if a program has some use that runs a command from its words.

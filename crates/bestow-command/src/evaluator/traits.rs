@@ -29,6 +29,10 @@ impl Traits {
     pub(crate) const TAKES_CODE: Traits = Traits(1 << 10);
     /// Statements of a database client.
     pub(crate) const TAKES_STATEMENTS: Traits = Traits(1 << 11);
+    /// An evaluation of its own.
+    pub(super) const EVALUATED: Traits = Traits(
+        Traits::WRAPS.0 | Traits::STARTS.0 | Traits::RUNS_TEXT.0 | Traits::TAKES_CODE.0 | Traits::TAKES_STATEMENTS.0,
+    );
     /// The lists were searched.
     pub(super) const KNOWN: Traits = Traits(1 << 12);
 

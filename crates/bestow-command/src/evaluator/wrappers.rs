@@ -101,7 +101,7 @@ impl Evaluation<'_, '_> {
         };
         let start = options.first_operand? + wrapper.operands;
         let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
-        self.record_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
+        options.values.iter().copied().chain(inner.first()).for_each(|word| self.record_texts_in(word));
         let verdict = self.evaluate(inner, input);
         let tier = if wrapper.dangerous { Tier::Dangerous } else { Tier::Safe };
         let floor = Verdict { tier, rule: "runs another program in a changed setting".into() };

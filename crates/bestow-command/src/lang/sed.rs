@@ -12,6 +12,9 @@ const ESCAPED: &str = "\u{fffd}";
 
 /// Returns the commands that a script runs with `e` and with `s/…/…/e`, as far as its text shows them.
 pub(crate) fn executed(script: &str) -> Vec<String> {
+    if !script.contains('e') {
+        return Vec::new();
+    }
     let read = Script::read(script);
     if read.doubt.is_none() {
         let run = |effect| match effect {
@@ -53,7 +56,8 @@ pub(crate) fn check(script: &str) -> Result<(), Doubt> {
 
 /// Returns the effects of a script other than editing the stream, up to the place where it is not understood.
 pub(crate) fn effects(script: &str) -> Vec<Effect<'_>> {
-    Script::read(script).effects
+    let begins_effect = |byte: u8| matches!(byte, b'e' | b'r' | b'R' | b'w' | b'W');
+    if script.bytes().any(begins_effect) { Script::read(script).effects } else { Vec::new() }
 }
 
 /// An effect of a script other than editing the stream.

@@ -36,10 +36,16 @@ pub(crate) fn is_destroying_statement(text: &str) -> Option<&'static str> {
 
 /// Returns true if a text starts like a statement that may destroy data.
 pub(crate) fn may_start(text: &str) -> bool {
-    const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
-    let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    let mut verbs = VERBS.iter().filter(|verb| verb.bytes().next() == first);
-    verbs.any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+    let verbs: &[&str] = match text.as_bytes() {
+        [b'a' | b'A', ..] => &["alter"],
+        [b'b' | b'B', ..] => &["begin"],
+        [b'd' | b'D', ..] => &["drop", "delete"],
+        [b't' | b'T', ..] => &["truncate"],
+        [b'w' | b'W', ..] => &["with"],
+        [b'(' | b';', ..] | [b'/', b'*', ..] | [b'-', b'-', ..] => return true,
+        _ => return false,
+    };
+    verbs.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }
 
 /// Returns the kind of destruction for document, graph and key-value stores.

@@ -20,6 +20,9 @@ pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
     let mut all: Vec<SmolStr> = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
+        if !word.text().starts_with('-') {
+            continue;
+        }
         let Some(directory) = value(word, &mut words) else { continue };
         if all.len() >= MAX_TOLD {
             return None;
@@ -32,12 +35,9 @@ pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
     Some(all)
 }
 
-/// Returns the directory that the word or the next word names.
+/// Returns the directory that the option or the next word names.
 fn value<'a>(word: &Word, behind: &mut impl Iterator<Item = &'a Word>) -> Option<SmolStr> {
     let text = word.text();
-    if !text.starts_with('-') {
-        return None;
-    }
     if OPTIONS.contains(&text) {
         return exact(behind.next()?);
     }

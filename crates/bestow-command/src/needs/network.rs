@@ -52,10 +52,10 @@ impl Evaluation<'_, '_> {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
                 None => self.shell.uses.lose(),
             },
-            Need::Nothing if known.only_says || evaluator::wraps(name, known) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
-                if !heard.is_empty() && !table::keeps(known, rest) && !self.is_proven(usage) {
+                let is_judged = || known.only_says || evaluator::wraps(name, known) || table::keeps(known, rest);
+                if !heard.is_empty() && !is_judged() && !self.is_proven(usage) {
                     heard.into_iter().for_each(|host| self.reach(host, false));
                 }
             }

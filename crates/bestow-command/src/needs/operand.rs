@@ -72,8 +72,9 @@ pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
 
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.
 pub(crate) fn word(arg: &Word, access: Access) -> Option<Operand> {
-    let operand = path(arg, access, Below::Nothing)?;
-    Some(Operand { certain: false, ..operand })
+    let mut operand = path(arg, access, Below::Nothing)?;
+    operand.certain = false;
+    Some(operand)
 }
 
 /// Returns true if the word may be a path that is unknown.

@@ -24,7 +24,8 @@ use crate::{
 
 /// Returns true if the program reads further options from its input. The files that these options name are unknown.
 pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
-    name == "curl" && {
+    let may_tell = |arg: &Word| arg.text().contains('K') || arg.text().starts_with("--c");
+    name == "curl" && rest.iter().any(may_tell) && {
         let words = Words::read(rest, CURL);
         words.values_of(list!("-K --config")).any(|value| evaluator::is_input(value.arg().text()))
     }
@@ -32,7 +33,7 @@ pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
 
 /// Returns true if the roles describe the use that `name` makes of its words.
 pub(super) fn knows(name: &str, known: &Program) -> bool {
-    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(known).is_some()
+    role_of(known).is_some() || matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date")
 }
 
 /// Returns true if `name` runs a program of its own language that may open files.
@@ -52,21 +53,28 @@ pub(super) fn opens_nothing(known: &Program) -> bool {
     lists || known.only_says || known.opens_nothing
 }
 
-/// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, known: &Program, arg: &Word) -> bool {
-    if !arg.text().starts_with('-') || name != "date" && known.only_says || matches!(name, "test" | "[") {
+/// Returns true if one of these words gives an option and the unknown name of a file to read.
+pub(super) fn hide_a_file(name: &str, known: &Program, rest: &[Word]) -> bool {
+    let may_hide = |arg: &Word| arg.has_unknown() && arg.text().starts_with('-');
+    let mut hiding = rest.iter().filter(|arg| may_hide(arg));
+    hiding.any(|arg| hides_a_file(name, known, arg.text()))
+}
+
+/// Returns true if an option gives the unknown name of a file to read.
+fn hides_a_file(name: &str, known: &Program, option: &str) -> bool {
+    if name != "date" && known.only_says || matches!(name, "test" | "[") {
         return false;
     }
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
-    if arg.text().starts_with("--") {
-        return arg.text().split_once('=').is_some_and(|(option, value)| is_file(option) && value.has_unknown());
+    if option.starts_with("--") {
+        return option.split_once('=').is_some_and(|(option, value)| is_file(option) && value.has_unknown());
     }
     // After one of these letters, the rest of the word is another value.
     let has_file = |(before, value): (&str, &str)| {
         !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && value.has_unknown()
     };
     let takes_file = name == "date" || name.ends_with("grep");
-    takes_file && arg.text().get(1..).and_then(|letters| letters.split_once('f')).is_some_and(has_file)
+    takes_file && option.get(1..).and_then(|letters| letters.split_once('f')).is_some_and(has_file)
 }
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in

@@ -72,6 +72,9 @@ impl<'l> List<'l> {
         let Some(last) = self.slots.len().checked_sub(1) else { return self.search(name) };
         let mut hash = hash::NOTHING;
         for byte in name.bytes() {
+            if byte.is_ascii_whitespace() {
+                return None;
+            }
             if ends_name(byte) {
                 // The name of no entry has such a sign, but it may look like a name and its sign.
                 return self.search(name);

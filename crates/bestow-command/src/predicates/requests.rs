@@ -68,10 +68,15 @@ fn addresses(words: &[Word]) -> impl Iterator<Item = Address<'_>> {
 /// Returns true if a word gives the method `DELETE` in any form: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
 fn asks_to_delete(words: &[Word]) -> bool {
     words.iter().any(|word| {
-        let text = word.text().to_ascii_uppercase();
-        text == "DELETE"
-            || text.ends_with("=DELETE") && text.starts_with("--")
-            || (text.starts_with('-') && text.ends_with("XDELETE"))
+        let text = word.text();
+        let start = text.len().checked_sub("DELETE".len());
+        let named = start.and_then(|start| text.split_at_checked(start));
+        named.is_some_and(|(before, method)| {
+            method.eq_ignore_ascii_case("DELETE")
+                && (before.is_empty()
+                    || before.starts_with("--") && before.ends_with('=')
+                    || before.starts_with('-') && before.ends_with(['x', 'X']))
+        })
     })
 }
 

@@ -57,8 +57,9 @@ pub(crate) fn knows(name: &str) -> bool {
 
 /// Returns those of the read-only forms of a program that may describe these words. Most rows describe another
 /// subcommand. Behind options, any word may be the subcommand.
-fn rows_about(rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
+fn rows_about(known: &Program, rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
     let beginnings = match rest {
+        _ if !known.has_subcommands => &[],
         [first, ..] if !first.text().starts_with('-') => std::slice::from_ref(first),
         _ => rest,
     };
@@ -99,9 +100,9 @@ pub(crate) fn prove(args: &[Word], known: &'static Program, rules: &Rules, place
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
-    for row in rows_about(known.reads, rest) {
+    for row in rows_about(known, known.reads, rest) {
         match row.try_prove(rest, rules.profile, places) {
-            Ok(()) if program.is_written() => return Proof::Reads(["`", name, "` only reads in this form"].concat()),
+            Ok(()) if program.is_written() => return Proof::Reads(about(name, "` only reads in this form")),
             Ok(()) => doubt = Some(Doubt::Name),
             Err(None) => {}
             Err(Some(why)) => doubt = Some(Doubt::Words(why)),
@@ -134,5 +135,14 @@ fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option
 }
 
 fn not_only_reading(name: &str) -> String {
-    ["`", name, "` may change, delete or run something in this form"].concat()
+    about(name, "` may change, delete or run something in this form")
+}
+
+/// Returns a rule about a program. `what` begins with the sign behind the name.
+fn about(name: &str, what: &str) -> String {
+    let mut rule = String::with_capacity(1 + name.len() + what.len());
+    rule.push('`');
+    rule += name;
+    rule += what;
+    rule
 }

@@ -7,7 +7,7 @@ use crate::{
     options::{Misfit, Options, Reading},
     parts::parts,
     place::{Place, Places},
-    programs::{AllWords, Firsts, Operands, Reach, Reads},
+    programs::{AllWords, Operands, Reach, Reads},
     tier::Profile,
     word::Word,
 };
@@ -71,8 +71,8 @@ impl Reads {
             return Some(rest);
         }
         let words = self.after_globals(rest)?;
-        let first = Firsts::of(words.first()?.text().as_bytes());
-        let mut subcommands = self.subcommands.iter().filter(|_| self.subcommands.may_begin_with(first));
+        let first = words.first()?.text();
+        let mut subcommands = self.subcommands.iter().filter(|subcommand| subcommand.starts_with(first));
         subcommands.find_map(|subcommand| self.after_words(words, subcommand))
     }
 

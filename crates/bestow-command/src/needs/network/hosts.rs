@@ -18,7 +18,8 @@ pub(super) fn named(name: &str, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = match programs::find(name).and_then(|program| program.hosts) {
         Some(hosts) => at_places(hosts, rest)?,
         None => {
-            let texts = rest.iter().filter_map(exact);
+            // Every address contains a colon.
+            let texts = rest.iter().filter(|word| word.has(Signs::COLON)).filter_map(exact);
             texts.filter_map(|text| in_url(&text).or_else(|| in_remote(name, &text))).collect()
         }
     };
@@ -94,23 +95,24 @@ fn options<'w>(text: &'w str, valued: List<'_>) -> (Few<SmolStr>, Option<&'w str
 /// Returns the hosts that words may name to a program whose use of its words is unknown.
 pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
     let mut hosts = Vec::new();
-    words.iter().for_each(|word| hosts.extend(heard_in(name, word)));
+    words.iter().for_each(|word| hear_in(name, word, &mut hosts));
     hosts
 }
 
-fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
+/// Adds the hosts that a word may name.
+fn hear_in(name: &str, word: &Word, hosts: &mut Vec<Option<SmolStr>>) {
     let text = word.text();
     let has_names = matches!(name, "awk" | "gawk") && text.contains("/inet");
     // Every other address contains a colon.
     if !has_names && !word.has(Signs::COLON) {
-        return Vec::new();
+        return;
     }
     let is_whole = exact(word).is_some();
     let value = text.split_once('=').map(|(_, value)| value);
     let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
     let parts = [Some(text), value, joined].into_iter().flatten();
     let host = |part| if is_whole { in_url(part).or_else(|| in_login(part)) } else { begun(part) };
-    let mut hosts: Vec<_> = parts.filter_map(host).collect();
+    hosts.extend(parts.filter_map(host));
     // A `gawk` program opens such a name as a connection.
     if has_names && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
         hosts.push(None);
@@ -118,7 +120,6 @@ fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     if evaluator::runs_code(name) {
         hosts.extend(in_code(text));
     }
-    hosts
 }
 
 /// Returns the host of an address whose end is unknown.
