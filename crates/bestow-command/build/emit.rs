@@ -216,11 +216,12 @@ impl Emitter<'_> {
         let network: Vec<String> =
             facts.iter().flat_map(|record| &record.network).map(|network| self.network(network)).collect();
         let plain: Vec<String> = facts.iter().flat_map(|record| &record.plain).map(|plain| self.plain(plain)).collect();
+        let beginnings = || program.reads.iter().flat_map(|row| &row.row.subcommands);
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], reads_operands: {}, \
-             has_subcommands: {}, destroys: &[{}], destroyers: {}, only_online: {}, rollback: {}, obeys: {}, \
+             has_beginnings: {}, has_subcommands: {}, destroys: &[{}], destroyers: {}, only_online: {}, rollback: {}, obeys: {}, \
              directory: {}, network: &[{}], keeps: {}, hosts: {}, \
              files: {}, secrets: {}, environment: {}, help: {}, help_groups: {}, says: {}, short_help: {}, \
              loads_first: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, \
@@ -231,7 +232,8 @@ impl Emitter<'_> {
             reads.join(", "),
             online.join(", "),
             program.reads.iter().any(shows_operands),
-            program.reads.iter().any(|row| !row.row.subcommands.is_empty()),
+            beginnings().next().is_some(),
+            beginnings().any(|words| !words.starts_with('-')),
             destroys.collect::<Vec<_>>().join(", "),
             destroyers(&program.destroys),
             facts.iter().any(|record| record.only_online),

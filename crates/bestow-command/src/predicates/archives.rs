@@ -53,3 +53,33 @@ pub(crate) fn tar_letters(rest: &[Word]) -> Answer {
         _ => Err("it does not only list".into()),
     }
 }
+
+/// Accepts `ar t archive members`.
+pub(crate) fn ar_letters(rest: &[Word]) -> Answer {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && letters.text().trim_start_matches('-').starts_with('t')
+                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvO".contains(&letter))
+                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}
+
+/// Accepts `jar tf archive members`.
+pub(crate) fn jar_letters(rest: &[Word]) -> Answer {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && letters.text().trim_start_matches('-').starts_with('t')
+                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvf".contains(&letter))
+                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}

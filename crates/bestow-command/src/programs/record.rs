@@ -26,7 +26,9 @@ pub(crate) struct Program {
     pub(crate) online: &'static [&'static Reads],
     /// True if a form without a subcommand shows the content of the files that its operands name.
     pub(crate) reads_operands: bool,
-    /// True if a form that only reads has a subcommand.
+    /// True if a form that only reads begins with certain words.
+    pub(crate) has_beginnings: bool,
+    /// True if such words are the name of a subcommand, and no option.
     pub(crate) has_subcommands: bool,
     /// The forms that destroy something permanently.
     pub(crate) destroys: &'static [&'static Destroys],

@@ -59,7 +59,7 @@ pub(crate) fn knows(name: &str) -> bool {
 /// subcommand. Behind options, any word may be the subcommand.
 fn rows_about(known: &Program, rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
     let beginnings = match rest {
-        _ if !known.has_subcommands => &[],
+        _ if !known.has_beginnings => &[],
         [first, ..] if !first.text().starts_with('-') => std::slice::from_ref(first),
         _ => rest,
     };
