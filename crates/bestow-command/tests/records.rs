@@ -74,6 +74,8 @@ fn each_mistake_is_refused_with_its_line_and_a_way_out() {
         ("why = \"wipes everything\"", "", "programs/x.toml:13: the row has no `why`", ""),
         ("code = \"sed_script\"", "use = \"nothing\"", "there is no shared row `nothing`", ""),
         ("code = \"sed_script\"", "operands = \"many\"", "programs/x.toml:9: ", ""),
+        ("why =", "operand_kind = \"devise\"\nwhy =", "unknown variant `devise`", "did you mean `device`?"),
+        ("code = \"sed_script\"", "operands_are = \"number\"", "programs/x.toml:9: ", "did you mean `numbers`?"),
     ];
     for (right, wrong, problem, help) in mistakes {
         assert!(RIGHT.contains(right), "{right}");
@@ -82,6 +84,19 @@ fn each_mistake_is_refused_with_its_line_and_a_way_out() {
     }
     let unused = "[[shared]]\nname = \"x\"\nreads = { match = [\"a\"], not_match = [\"b\"] }\n";
     assert_eq!(problems(unused), ["programs/x.toml:1: no record uses the row `x`"]);
+}
+
+/// Checks the rows that programs of many records share. A row without words at its beginning is about every command of
+/// its program. As the last row it would hide the reason of the row that the command is nearest to.
+#[test]
+fn a_form_that_only_answers_never_hides_the_reason_of_a_refusal() {
+    let book = read::book(package()).unwrap();
+    let records = book.records.iter().flat_map(|(_, record)| record.some.iter().chain([record]));
+    let answers: BTreeSet<&str> = records.flat_map(|record| &record.answers).map(String::as_str).collect();
+    assert!(answers.len() > 4, "{answers:?}");
+    for name in answers {
+        assert!(!book.reads[name].1.subcommands.is_empty(), "{name}");
+    }
 }
 
 #[test]
