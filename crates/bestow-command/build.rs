@@ -8,6 +8,8 @@ mod check;
 mod emit;
 #[path = "src/hash.rs"]
 mod hash;
+#[path = "src/programs/operand_kind.rs"]
+mod operand_kind;
 #[path = "build/read.rs"]
 mod read;
 #[path = "build/schema.rs"]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::operand_kind::OperandKind;
+
 /// A file of records.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,6 +203,7 @@ pub(crate) enum Count {
 pub(crate) enum OperandsAre {
     Numbers,
     VariableNames,
+    FreeTargets,
 }
 
 /// The destination of the words.
@@ -275,24 +278,6 @@ pub(crate) struct Destroys {
     pub(crate) matches: Vec<String>,
     #[serde(default, rename = "not_match")]
     pub(crate) not_matches: Vec<String>,
-}
-
-/// A kind of operands that destroy.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum OperandKind {
-    CriticalPath,
-    CriticalPathOutside,
-    CriticalPathElsewhere,
-    CriticalTree,
-    SearchRoot,
-    SystemFile,
-    VitalFile,
-    PrivateKey,
-    Device,
-    DeviceOption,
-    Drive,
-    DeletedReference,
 }
 
 /// The files of its directory that a program obeys.

@@ -163,6 +163,7 @@ fn told(test: Test<'_>) -> String {
         Test::WrittenOut => "every operand is written out".into(),
         Test::Known => "no operand is unknown".into(),
         Test::Numbers => "every operand is a number".into(),
+        Test::FreeTargets => "every operand is a target that stores nothing".into(),
         Test::VariableNames => "every operand is the name of a variable".into(),
         Test::LeastOperands(least) => format!("at least {least} operands"),
         Test::MostOperands(most) => format!("at most {most} operands"),

@@ -60,6 +60,7 @@ pub(crate) struct Outcome {
 
 /// The limit of words that are recorded for one line. Further words count as any command.
 const MAX_WORDS: usize = 1 << 16;
+
 /// The number of commands for which a part has room when it gets its first one.
 const ROOM: usize = 4;
 
@@ -196,7 +197,7 @@ pub(crate) fn said_of(args: &[Word]) -> Arc<[Said]> {
         args.iter().for_each(|arg| words.extend(said(arg)));
         return words.into();
     }
-    args.iter().map(|arg| if is_plain(arg) { Said::Is(arg.shared_text()) } else { told(arg).1 }).collect()
+    args.iter().map(|arg| told(arg).1).collect()
 }
 
 /// Returns true if a word is exactly its text.

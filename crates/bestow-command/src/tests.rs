@@ -85,6 +85,7 @@ fn as_addition(row: &programs::Reads) -> Option<crate::SafeAddition> {
             | Test::Known
             | Test::Numbers
             | Test::VariableNames
+            | Test::FreeTargets
             | Test::LeastOperands(_)
             | Test::MostOperands(_) => return None,
         }

@@ -6,6 +6,8 @@
 mod check;
 #[path = "../src/hash.rs"]
 mod hash;
+#[path = "../src/programs/operand_kind.rs"]
+mod operand_kind;
 #[path = "../build/read.rs"]
 mod read;
 #[path = "../build/schema.rs"]

@@ -45,17 +45,15 @@ impl Traits {
     fn searched(name: &str) -> Traits {
         let is_interpreter = inline_code::is_interpreter(name);
         let runs_code = is_interpreter && !inline_code::takes_code_as_words(name);
-        let runs_its_words = leading::runs_its_words(name);
         let all = [
             (Traits::WRAPS, wrappers::is_evaluated(name)),
             (Traits::STARTS, started::may_run(name) || runs_code),
             (Traits::RUNS_TEXT, shell::is_evaluated(name)),
             (Traits::TAKES_CODE, is_interpreter || inline_code::is_console(name)),
             (Traits::TAKES_STATEMENTS, sql_client::is_client(name)),
-            // Every shell runs its words.
-            (Traits::SHELL, runs_its_words && shell::is_shell(name)),
+            (Traits::SHELL, shell::is_shell(name)),
             (Traits::RUNS_CODE, runs_code),
-            (Traits::RUNS_ITS_WORDS, runs_its_words),
+            (Traits::RUNS_ITS_WORDS, leading::runs_its_words(name)),
             (Traits::HAS_RUNNER, runners::has_runner(name)),
             (Traits::READS, reader::may_run_what_it_reads(name)),
             (Traits::MAY_DESTROY, leading::may_destroy(name)),

@@ -29,12 +29,20 @@ impl Traits {
     pub(crate) const TAKES_CODE: Traits = Traits(1 << 10);
     /// Statements of a database client.
     pub(crate) const TAKES_STATEMENTS: Traits = Traits(1 << 11);
-    /// An evaluation of its own.
-    pub(super) const EVALUATED: Traits = Traits(
-        Traits::WRAPS.0 | Traits::STARTS.0 | Traits::RUNS_TEXT.0 | Traits::TAKES_CODE.0 | Traits::TAKES_STATEMENTS.0,
-    );
     /// The lists were searched.
     pub(super) const KNOWN: Traits = Traits(1 << 12);
+    /// An evaluation of its own. These are all traits except for those that no evaluation asks for, so that a new trait
+    /// leads to one unless it is listed here.
+    pub(super) const EVALUATED: Traits = Traits(
+        !(Traits::SHELL.0
+            | Traits::RUNS_CODE.0
+            | Traits::RUNS_ITS_WORDS.0
+            | Traits::HAS_RUNNER.0
+            | Traits::READS.0
+            | Traits::MAY_DESTROY.0
+            | Traits::DESTROYS.0
+            | Traits::KNOWN.0),
+    );
 
     pub(crate) fn has(self, one: Traits) -> bool {
         self.0 & one.0 != 0

@@ -284,3 +284,25 @@ pub(crate) fn written(script: &str) -> Option<&str> {
     let begins = before.is_empty() || before.ends_with(|c: char| c.is_ascii_digit() || "/;{$ \n!gpI".contains(c));
     begins.then(|| path.trim())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that the short ways for scripts without certain letters know every letter that begins an effect.
+    #[test]
+    fn a_script_that_is_not_read_has_no_effect() {
+        let mut found = 0;
+        for letter in (0_u8..128).map(char::from) {
+            let flag = format!("s/a/b/{letter} f");
+            for script in [format!("{letter} f"), format!("1{letter} f"), format!("/x/{{{letter} f\n}}"), flag] {
+                let read = Script::read(&script);
+                found += read.effects.len();
+                assert_eq!(effects(&script), read.effects, "{script:?}");
+                let runs = read.effects.iter().any(|effect| matches!(effect, Effect::Runs(_) | Effect::Makes(_)));
+                assert!(!runs || !executed(&script).is_empty(), "{script:?}");
+            }
+        }
+        assert!(found > 12, "{found}");
+    }
+}

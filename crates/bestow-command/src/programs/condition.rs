@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::form::has_form;
-use crate::{options::Options, word::Word};
+use crate::{interpreter, options::Options, syntax, word::Word};
 
 /// A condition on a parsed command line. A pattern may have a `*` at its beginning and at its end.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,8 @@ pub(crate) enum Test<'t> {
     Numbers,
     /// Every operand is the name of a variable.
     VariableNames,
+    /// Every operand is a target that stores nothing, such as `/dev/null`.
+    FreeTargets,
     LeastOperands(usize),
     MostOperands(usize),
 }
@@ -66,7 +68,8 @@ impl Test<'_> {
             Test::WrittenOut => operands.all(|word| word.is_exact()),
             Test::Known => !operands.any(|word| word.is_wild()),
             Test::Numbers => operands.all(|word| word.text().bytes().all(|byte| byte.is_ascii_digit())),
-            Test::VariableNames => operands.all(|word| word.is_exact() && crate::syntax::is_name(word.text())),
+            Test::VariableNames => operands.all(|word| word.is_exact() && syntax::is_name(word.text())),
+            Test::FreeTargets => operands.all(|word| word.is_exact() && interpreter::is_free(word.text())),
             Test::LeastOperands(least) => operands.len() >= least,
             Test::MostOperands(most) => operands.len() <= most,
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     condition::Test,
+    operand_kind::OperandKind,
     subcommands::{Firsts, Subcommands},
 };
 use crate::{
@@ -226,34 +227,6 @@ pub(crate) enum When {
     Later(&'static str),
     /// A predicate on all words after the program.
     Line(fn(&[Word], &Place) -> bool),
-}
-
-/// A kind of operands that a destructive form may require.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OperandKind {
-    /// A path whose removal destroys the system, a home, or a whole project.
-    CriticalPath,
-    /// A critical path that is absolute, in the home, or on another drive.
-    CriticalPathOutside,
-    /// A critical path on another machine, such as `host:/home`.
-    CriticalPathElsewhere,
-    /// A critical path with everything below it.
-    CriticalTree,
-    /// A critical path at which a search starts.
-    SearchRoot,
-    SystemFile,
-    /// A file that the system starts from, or that knows its users.
-    VitalFile,
-    /// A private key, or a file that lets users log in.
-    PrivateKey,
-    /// A disk, a partition, a tape or memory.
-    Device,
-    /// A device, or an assignment of a device such as `of=/dev/sda`.
-    DeviceOption,
-    /// A drive such as `c:`.
-    Drive,
-    /// A reference without a source, such as `:main`.
-    DeletedReference,
 }
 
 /// The uses of a program that need the network.

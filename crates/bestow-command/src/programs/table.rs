@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::{
     condition::{Count, Test},
+    operand_kind::OperandKind,
     record::{
-        AllWords, Destroys, Files, HostOperands, Hosts, Online, OperandKind, Operands, Plain, Program, Reach, Reads,
-        Role, SecretOption, Starts, Uses, When, Wraps,
+        AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
+        SecretOption, Starts, Uses, When, Wraps,
     },
     subcommands::{Firsts, Subcommands},
 };
