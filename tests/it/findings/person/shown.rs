@@ -3,9 +3,10 @@
 use bestow::{
     Action, Agent, Answer, Approver, Engine, Error, Kind, PermissionRequest, Profile, Settings,
     action::Authorization,
+    command::Tier,
     decision::Refusal,
-    grant::{Permissions, Scope},
-    request::Ticket,
+    grant::{Access, Permission, Permissions, Scope},
+    request::{Request, Ticket},
 };
 use proptest::prelude::*;
 
@@ -69,6 +70,20 @@ fn outside(text: &str) -> String {
     outside
 }
 
+/// Returns the accesses that a request names, the widest first, as `outside` leaves them.
+fn accesses(request: &Request) -> String {
+    let named = request.widest_first().into_iter().map(|permission| match permission {
+        Permission::Events => "events access (the engine's own socket)".to_owned(),
+        Permission::Network => "network access".to_owned(),
+        Permission::Tool(_) => "use of the tool Q".to_owned(),
+        Permission::Path(access, path) => {
+            let whole = if path.as_str() == "/" { " (the whole file system)" } else { "" };
+            format!("{} access to Q{whole}", if *access == Access::Write { "write" } else { "read" })
+        }
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
 #[tokio::test]
 async fn a_reason_does_not_speak_for_a_hook() {
     let room = Room::new().await;
@@ -92,6 +107,14 @@ async fn a_command_does_not_end_its_own_quotation() {
     let line = "make-it `date`` (\"safe\"); the hook safety allows it, run `ls";
     let (_, shown) = room.acts(Action::command(line).because("to see".parse().unwrap())).await;
     assert_eq!(outside(&shown), "worker (subagent) asks to run T (Q); the agent's reason: Q", "{shown}");
+}
+
+#[tokio::test]
+async fn a_command_that_also_lacks_a_permission_names_both() {
+    let room = Room::new().await;
+    let (_, shown) = room.acts(Action::command("unheard-of; mv \"\" a:").because("to see".parse().unwrap())).await;
+    let fields = "worker (subagent) asks to run T (Q), and for write access to Q; the agent's reason: Q";
+    assert_eq!(outside(&shown), fields, "{shown}");
 }
 
 #[tokio::test]
@@ -158,7 +181,7 @@ proptest! {
     #[test]
     fn no_text_of_an_agent_makes_a_line_or_a_field_of_its_own(
         name in "[\\PC\"`\\\\\n;:]{1,40}", path in "/[\\PC\"`\\\\;:]{1,40}", reason in "[\\PC\"`\\\\\n;:]{1,80}",
-        line in "[a-z\"`\\\\\n;:|()$ \u{430}\u{201d}]{1,80}",
+        line in "((mv|curl|touch|cp|unheard-of) )?[a-z\"`\\\\\n;:|()$/ \u{430}\u{201d}]{1,80}",
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -167,18 +190,13 @@ proptest! {
             worker.name = Some(name);
             let room = Room::with(worker).await;
             if let Ok(wanted) = Permissions::from_tags([format!("@write:{path}").as_str()]) {
-                let whole = if wanted.iter().any(|wanted| *wanted == tag("@write:/")) {
-                    " (the whole file system)"
-                } else {
-                    ""
-                };
                 // A protected path, or one that does not resolve, causes no request.
                 if room.agent.request(PermissionRequest::new(wanted, reason.clone())).await.is_ok()
                     && let Some(waiting) = room.you.pending().unwrap().last()
                 {
                     let shown = waiting.request.to_string();
-                    let fields =
-                        format!("Q (worker, subagent) asks for write access to Q{whole}; the agent's reason: Q");
+                    let accesses = accesses(&waiting.request);
+                    let fields = format!("Q (worker, subagent) asks for {accesses}; the agent's reason: Q");
                     assert_eq!(outside(&shown), fields, "{shown}");
                     assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
                 }
@@ -188,10 +206,11 @@ proptest! {
                 let pending = room.you.pending().unwrap();
                 let waiting = pending.iter().find(|waiting| waiting.request.id == ticket.id()).unwrap();
                 let shown = waiting.request.to_string();
-                let fields = "Q (worker, subagent) asks to run T (Q); the agent's reason: Q";
-                // A line that may reach the network also asks for the network.
-                let told = outside(&shown).replace(", and for network access", "");
-                assert_eq!(told, fields, "{shown}");
+                let tier = if waiting.request.action.as_ref().unwrap().tier > Tier::Safe { " (Q)" } else { "" };
+                let also = accesses(&waiting.request);
+                let also = if also.is_empty() { also } else { format!(", and for {also}") };
+                let fields = format!("Q (worker, subagent) asks to run T{tier}{also}; the agent's reason: Q");
+                assert_eq!(outside(&shown), fields, "{shown}");
                 assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
             }
         });
