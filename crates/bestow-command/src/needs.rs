@@ -19,7 +19,6 @@ use crate::{
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
-    programs::Program,
     values::{Access, Below, Named},
     word::{Gaps, Signs, Word},
 };
@@ -45,7 +44,7 @@ impl Evaluation<'_, '_> {
         if traits.has(Traits::SHELL) || traits.has(Traits::RUNS_CODE) || matches!(name, "." | "source") {
             self.name_programs(rest);
         }
-        if !guessing && self.reads_what_is_unknown(name, known, rest) {
+        if !guessing && self.reads_what_is_unknown(usage) {
             self.shell.uses.reads_unknown();
         }
         if !guessing && roles::is_told_by_input(name, rest) {
@@ -115,7 +114,11 @@ impl Evaluation<'_, '_> {
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
-    fn reads_what_is_unknown(&self, name: &str, known: &Program, rest: &[Word]) -> bool {
+    fn reads_what_is_unknown(&self, usage: &Use<'_>) -> bool {
+        let (name, known, rest) = (usage.name, usage.known, usage.rest);
+        if usage.is_plain && self.shell.scope.is_at_start() {
+            return false;
+        }
         if roles::hide_a_file(name, known, rest) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }

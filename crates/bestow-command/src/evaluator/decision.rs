@@ -45,10 +45,11 @@ impl Evaluator for Programs<'_> {
     fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
         let outside = std::mem::take(&mut shell.obeyed);
         let runs = Spoken::of(said_of(invocation.words));
+        let mut usage = Use::of(invocation.words);
         let (verdict, starts) = shell.recording(|shell| {
             let mut evaluation = self.on(shell);
-            evaluation.record_declared(invocation.words);
-            evaluation.evaluate_spoken(invocation.words, invocation.input, Some(runs.clone()))
+            evaluation.record_declared(&usage);
+            evaluation.evaluate_spoken(&mut usage, invocation.input, Some(runs.clone()))
         });
         let obeys = std::mem::replace(&mut shell.obeyed, outside);
         Outcome { verdict, runs, starts, obeys }
@@ -90,11 +91,12 @@ impl Evaluation<'_, '_> {
         if matches!(input, Input::Unknown) && is_tried() {
             return Verdict::dangerous("a command that a search tries by itself");
         }
-        self.evaluate_spoken(args, input, None)
+        self.evaluate_spoken(&mut Use::of(args), input, None)
     }
 
-    /// Evaluates an argument vector. `spoken` is what is known about its words, if that was found out before.
-    pub(super) fn evaluate_spoken(&mut self, args: &[Word], input: &Input, spoken: Option<Spoken>) -> Verdict {
+    /// Evaluates a use of a program. `spoken` is what is known about its words, if that was found out before.
+    pub(super) fn evaluate_spoken(&mut self, usage: &mut Use<'_>, input: &Input, spoken: Option<Spoken>) -> Verdict {
+        let args = usage.args;
         if !self.shell.can_evaluate(args.len()) {
             self.record_anything();
             let found = self.destroys(args);
@@ -107,12 +109,11 @@ impl Evaluation<'_, '_> {
             Some(spoken) => self.shell.invocations.push(spoken),
             None => self.record_invocation(args),
         }
-        let mut usage = Use::of(args);
-        self.name_uses(&usage);
-        self.record_wrapper(&usage, input);
+        self.name_uses(usage);
+        self.record_wrapper(usage, input);
         let outer = self.shell.is_fed;
         self.shell.is_fed |= !input.is_silent();
-        let here = self.deeper(|evaluation| evaluation.evaluate_here(&mut usage, input));
+        let here = self.deeper(|evaluation| evaluation.evaluate_here(usage, input));
         let verdict = here.unwrap_or_else(|| {
             self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
@@ -158,11 +159,16 @@ impl Evaluation<'_, '_> {
             return Verdict::dangerous("there is no program to run");
         }
         let found = usage.traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
-        if let Some(rule) = found.or_else(|| self.destroys_as_printed(args)) {
+        let found = found.or_else(|| if usage.is_plain { None } else { self.destroys_as_printed(args) });
+        if let Some(rule) = found {
             self.record_all(args);
             return Verdict::destructive(rule);
         }
-        let proven = self.prove(usage, input).or_stricter(self.raised(args));
+        let proven = self.prove(usage, input);
+        let proven = match self.rules.additions.raise(args) {
+            Some(raised) => proven.or_stricter(raised),
+            None => proven,
+        };
         if proven.tier != Tier::Dangerous {
             return proven;
         }
@@ -239,17 +245,12 @@ impl Evaluation<'_, '_> {
             std::iter::once(Word::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
         self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
-
-    /// Returns the verdict of a custom rule that raises the tier, or safe.
-    fn raised(&self, args: &[Word]) -> Verdict {
-        self.rules.additions.raise(args).unwrap_or_else(|| Verdict::safe(""))
-    }
 }
 
 /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
 /// trusted.
 fn distrust_name(args: &[Word], verdict: Verdict) -> Verdict {
-    let is_trusted = |program: &Word| program.is_written() && safe::trusted_name(program.text()).is_some();
+    let is_trusted = |program: &Word| program.is_written() && safe::trusted(program).is_some();
     if verdict.tier == Tier::Safe && !args.first().is_some_and(is_trusted) {
         return Verdict::dangerous(unknown_program(args));
     }

@@ -1,7 +1,7 @@
 //! A search of every suffix of an argument list for an embedded command.
 
 use crate::{
-    evaluator::{Evaluation, Traits, leading},
+    evaluator::{Evaluation, Traits, Use, leading},
     invocation::{Input, Search},
     tier::Tier,
     values::base_name,
@@ -68,7 +68,8 @@ impl Evaluation<'_, '_> {
             }
             // Commands after a destructive one count as well.
             worst = worst.or_stricter(self.speculate(|evaluation| {
-                evaluation.discard_parts(|evaluation| evaluation.evaluate_spoken(suffix, &Input::Unknown, None))
+                evaluation
+                    .discard_parts(|evaluation| evaluation.evaluate_spoken(&mut Use::of(suffix), &Input::Unknown, None))
             }));
         }
         worst

@@ -2,15 +2,17 @@
 
 use std::{
     cell::OnceCell,
-    sync::atomic::{AtomicU16, Ordering},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use crate::{
     destroy,
     evaluator::{Traits, Use, inline_code, leading, reader, runners, shell, sql_client, started, wrappers},
+    invocation::is_plain,
+    needs::network,
     programs,
     values::base_name,
-    word::Word,
+    word::{Signs, Word},
 };
 
 impl Traits {
@@ -21,7 +23,7 @@ impl Traits {
 
     /// Returns the traits of the program with this name, whose place among the names of programs is known.
     fn at(place: Option<usize>, name: &str) -> Traits {
-        static FOUND: [AtomicU16; programs::NAMED] = [const { AtomicU16::new(0) }; programs::NAMED];
+        static FOUND: [AtomicU32; programs::NAMED] = [const { AtomicU32::new(0) }; programs::NAMED];
         let Some(found) = place.and_then(|place| FOUND.get(place)) else { return Traits::searched(name) };
         let before = Traits(found.load(Ordering::Relaxed));
         if before.has(Traits::KNOWN) {
@@ -58,6 +60,7 @@ impl Traits {
             (Traits::READS, reader::may_run_what_it_reads(name)),
             (Traits::MAY_DESTROY, leading::may_destroy(name)),
             (Traits::DESTROYS, destroy::names_program(name)),
+            (Traits::NETWORK, network::may_need(name)),
         ];
         Traits(all.iter().filter(|(_, holds)| *holds).fold(Traits::KNOWN.0, |bits, (one, _)| bits | one.0))
     }
@@ -67,11 +70,14 @@ impl<'a> Use<'a> {
     /// Returns the use of a program that has these words.
     pub(super) fn of(args: &'a [Word]) -> Self {
         let (name, rest) = match args.split_first() {
-            Some((program, rest)) => (base_name(program.text()), rest),
+            Some((program, rest)) if program.has(Signs::SLASH) => (base_name(program.text()), rest),
+            Some((program, rest)) => (program.text(), rest),
             None => ("", args),
         };
         let place = programs::place_of(name);
         let (known, traits) = (programs::at(place), Traits::at(place, name));
-        Use { args, name, rest, known, traits, proof: OnceCell::new() }
+        let signs = Signs::of_all(args);
+        let is_plain = !signs.has(Signs::PRIVATE) && args.iter().all(is_plain);
+        Use { args, name, rest, known, traits, signs, is_plain, proof: OnceCell::new() }
     }
 }

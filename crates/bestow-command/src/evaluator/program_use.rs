@@ -3,7 +3,12 @@
 
 use std::cell::OnceCell;
 
-use crate::{evaluator::Traits, programs::Program, safe::Proof, word::Word};
+use crate::{
+    evaluator::Traits,
+    programs::Program,
+    safe::Proof,
+    word::{Signs, Word},
+};
 
 /// A use of a program.
 #[derive(Debug)]
@@ -17,6 +22,10 @@ pub(crate) struct Use<'a> {
     /// The record of programs of this name.
     pub(crate) known: &'static Program,
     pub(crate) traits: Traits,
+    /// The signs in the program and its words.
+    pub(crate) signs: Signs,
+    /// True if the program and each of its words are exactly their texts.
+    pub(crate) is_plain: bool,
     /// The proof that this use only reads, if it was searched for.
     pub(super) proof: OnceCell<Proof>,
 }

@@ -24,11 +24,12 @@ const MAX_TOLD: usize = 256;
 impl Evaluation<'_, '_> {
     /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
     /// command.
-    pub(super) fn record_declared(&mut self, args: &[Word]) {
-        if !args.iter().any(|arg| arg.has(Signs::EQUALS)) {
+    pub(super) fn record_declared(&mut self, usage: &Use<'_>) {
+        if !usage.signs.has(Signs::EQUALS) {
             return;
         }
-        let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(program.text())) else {
+        let Some((program, rest)) = unwrapped(usage.args).filter(|(program, _)| declares_variables(program.text()))
+        else {
             return;
         };
         for arg in rest {

@@ -2,7 +2,7 @@
 
 /// The traits of a program that follow from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Traits(pub(super) u16);
+pub(crate) struct Traits(pub(super) u32);
 
 impl Traits {
     /// A command that its words contain, which is evaluated as an invocation of that command.
@@ -29,8 +29,10 @@ impl Traits {
     pub(crate) const TAKES_CODE: Traits = Traits(1 << 10);
     /// Statements of a database client.
     pub(crate) const TAKES_STATEMENTS: Traits = Traits(1 << 11);
+    /// The network, in some use.
+    pub(crate) const NETWORK: Traits = Traits(1 << 12);
     /// The lists were searched.
-    pub(super) const KNOWN: Traits = Traits(1 << 12);
+    pub(super) const KNOWN: Traits = Traits(1 << 13);
     /// An evaluation of its own. These are all traits except for those that no evaluation asks for, so that a new trait
     /// leads to one unless it is listed here.
     pub(super) const EVALUATED: Traits = Traits(
@@ -41,6 +43,7 @@ impl Traits {
             | Traits::READS.0
             | Traits::MAY_DESTROY.0
             | Traits::DESTROYS.0
+            | Traits::NETWORK.0
             | Traits::KNOWN.0),
     );
 

@@ -20,9 +20,6 @@ pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
     let mut all: Vec<SmolStr> = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        if !word.text().starts_with('-') {
-            continue;
-        }
         let Some(directory) = value(word, &mut words) else { continue };
         if all.len() >= MAX_TOLD {
             return None;
@@ -38,6 +35,10 @@ pub(super) fn told(rest: &[Word]) -> Option<Vec<SmolStr>> {
 /// Returns the directory that the option or the next word names.
 fn value<'a>(word: &Word, behind: &mut impl Iterator<Item = &'a Word>) -> Option<SmolStr> {
     let text = word.text();
+    // No other short option names a directory.
+    if !text.starts_with("--") && !text.starts_with("-C") {
+        return None;
+    }
     if OPTIONS.contains(&text) {
         return exact(behind.next()?);
     }

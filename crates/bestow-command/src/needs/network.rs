@@ -14,12 +14,12 @@ pub(crate) use table::subcommands;
 
 use crate::{
     destroy::Words,
-    evaluator::{self, Evaluation, Use},
+    evaluator::{self, Evaluation, Traits, Use},
     needs::operand::exact,
     programs::{self, Program},
     safe,
     values::{Named, base_name},
-    word::{Gaps, Word},
+    word::{Gaps, Signs, Word},
 };
 
 /// The limit of names of network programs in a list of words in which any word may begin a command.
@@ -37,28 +37,40 @@ enum Need {
 impl Evaluation<'_, '_> {
     /// Records the network access of a program.
     pub(super) fn name_network(&mut self, usage: &Use<'_>) {
-        let (args, rest) = (usage.args, usage.rest);
-        let Some(program) = args.first() else { return };
+        let Some(program) = usage.args.first() else { return };
         let certain = !self.shell.invocations.is_speculating();
-        let is_open = is_open(program, usage.name);
-        let (name, known) = table::plain_name(usage.name, usage.known);
-        match need(name, known, args) {
+        if is_open(program, usage.name) {
             // An unknown program in a speculative evaluation does not count.
-            _ if is_open && !certain => {}
+            if certain {
+                self.reach(None, false);
+            }
+            return;
+        }
+        if !usage.traits.has(Traits::NETWORK) {
+            return self.hear_words(usage, usage.name, usage.known);
+        }
+        let (name, known) = table::plain_name(usage.name, usage.known);
+        match need(name, known, usage.args) {
             Need::Unsaid if !certain => {}
-            _ if is_open => self.reach(None, false),
             Need::Unsaid => self.reach(None, false),
-            Need::Network => match hosts::named(name, rest) {
+            Need::Network => match hosts::named(name, usage.rest) {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
                 None => self.shell.uses.lose(),
             },
-            Need::Nothing => {
-                let heard = hosts::heard(name, rest);
-                let is_judged = || known.only_says || evaluator::wraps(name, known) || table::keeps(known, rest);
-                if !heard.is_empty() && !is_judged() && !self.is_proven(usage) {
-                    heard.into_iter().for_each(|host| self.reach(host, false));
-                }
-            }
+            Need::Nothing => self.hear_words(usage, name, known),
+        }
+    }
+
+    /// Records the hosts that the words of a program may name. `name` is its name without a version.
+    fn hear_words(&mut self, usage: &Use<'_>, name: &str, known: &'static Program) {
+        // An address contains a colon, and the name of a connection of `awk` a slash.
+        if !usage.signs.has(Signs::COLON.or(Signs::SLASH)) {
+            return;
+        }
+        let heard = hosts::heard(name, usage.rest);
+        let is_judged = || known.only_says || evaluator::wraps(name, known) || table::keeps(known, usage.rest);
+        if !heard.is_empty() && !is_judged() && !self.is_proven(usage) {
+            heard.into_iter().for_each(|host| self.reach(host, false));
         }
     }
 
@@ -100,9 +112,15 @@ impl Evaluation<'_, '_> {
     }
 }
 
+/// Returns true if some use of the program with this name may need the network.
+pub(crate) fn may_need(name: &str) -> bool {
+    let (_, known) = table::plain_name(name, programs::known(name));
+    table::may_need(known)
+}
+
 /// Returns true for a program whose name is unknown. `name` is its last component.
 fn is_open(program: &Word, name: &str) -> bool {
-    program.is_pattern() || program.is_open() || name.has_gap()
+    program.is_pattern() || program.is_open() || program.has_gap() && name.has_gap()
 }
 
 /// Returns the need of `args`, whose program is called `name`.

@@ -19,7 +19,7 @@ use crate::{
     rules::Rules,
     tier::Profile,
     values::base_name,
-    word::Word,
+    word::{Signs, Word},
 };
 
 /// The result of the search for a proof.
@@ -47,6 +47,11 @@ pub(crate) fn trusted_name(program: &str) -> Option<&str> {
     let name = base_name(program);
     let Some(directory) = program.len().checked_sub(name.len() + 1) else { return Some(program) };
     program.get(..directory).is_some_and(|directory| TRUSTED.contains(&directory)).then_some(name)
+}
+
+/// Returns the name that is looked up for a program, as [`trusted_name`] does.
+pub(crate) fn trusted(program: &Word) -> Option<&str> {
+    if program.has(Signs::SLASH) { trusted_name(program.text()) } else { Some(program.text()) }
 }
 
 /// Returns true for a program with a read-only form, or one that is known to change data.
@@ -83,7 +88,7 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
 /// Searches for a proof that `args` are read-only. `known` is the record of the program.
 pub(crate) fn prove(args: &[Word], known: &'static Program, rules: &Rules, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
-    let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
+    let Some(name) = trusted(program) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }
@@ -117,7 +122,9 @@ pub(crate) fn prove(args: &[Word], known: &'static Program, rules: &Rules, place
 
 /// Returns the rule that a program only prints its version or its help.
 fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option<String> {
-    let is_asked = |question: &Word| {
+    // The question is the last word.
+    let question = rest.last().filter(|word| word.text().starts_with('-') && program.is_written())?;
+    let is_asked = || {
         let answers = match question.text() {
             "--help" | "--version" => known.says || !known.reads.is_empty(),
             "-version" => known.says && known.one_dash,
@@ -127,8 +134,7 @@ fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option
         answers && question.is_written()
     };
     match rest {
-        _ if !program.is_written() => None,
-        [question] if is_asked(question) => Some(format!("`{name}` only says what it is")),
+        [_] if is_asked() => Some(format!("`{name}` only says what it is")),
         _ if help::asks(known, rest) => Some(format!("`{name}` only explains a subcommand")),
         _ => None,
     }

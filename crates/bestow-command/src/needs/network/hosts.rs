@@ -102,7 +102,7 @@ pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
 /// Adds the hosts that a word may name.
 fn hear_in(name: &str, word: &Word, hosts: &mut Vec<Option<SmolStr>>) {
     let text = word.text();
-    let has_names = matches!(name, "awk" | "gawk") && text.contains("/inet");
+    let has_names = word.has(Signs::SLASH) && matches!(name, "awk" | "gawk") && text.contains("/inet");
     // Every other address contains a colon.
     if !has_names && !word.has(Signs::COLON) {
         return;
