@@ -197,7 +197,7 @@ pub(crate) fn said_of(args: &[Word]) -> Arc<[Said]> {
         args.iter().for_each(|arg| words.extend(said(arg)));
         return words.into();
     }
-    args.iter().map(|arg| told(arg).1).collect()
+    args.iter().map(|arg| if is_plain(arg) { Said::Is(arg.shared_text()) } else { told_in_part(arg).1 }).collect()
 }
 
 /// Returns true if a word is exactly its text.

@@ -140,7 +140,7 @@ impl NamedUses {
             false => (&mut self.certain, &mut self.too_many),
         };
         let length = length_of(&new);
-        if *too_many || all.iter().any(|one| length_of(one) == length && *one == new) {
+        if *too_many || all.iter().any(|one| length_of(one) == length && is_same(one, &new)) {
             return;
         }
         if all.len() < MAX_NAMED {
@@ -152,6 +152,12 @@ impl NamedUses {
             *too_many = true;
         }
     }
+}
+
+/// Returns true for equal uses. The comparison is apart from the search, in which most uses differ in their length.
+#[inline(never)]
+fn is_same(one: &Named, other: &Named) -> bool {
+    one == other
 }
 
 /// Returns the length of the text of a use. Most different uses differ in it.

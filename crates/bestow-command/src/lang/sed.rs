@@ -280,7 +280,8 @@ impl<'s> Script<'s> {
 
 /// Returns the file that a script writes to, if its last command is `w file`.
 pub(crate) fn written(script: &str) -> Option<&str> {
-    let (before, path) = script.rsplit_once("w ")?;
+    let at = script.as_bytes().windows(2).rposition(|pair| pair == b"w ")?;
+    let (before, path) = (script.get(..at)?, script.get(at + 2..)?);
     let begins = before.is_empty() || before.ends_with(|c: char| c.is_ascii_digit() || "/;{$ \n!gpI".contains(c));
     begins.then(|| path.trim())
 }

@@ -100,14 +100,18 @@ pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)
     if whole.pattern.is_some() || !is_option && !has_parts {
         return add(whole);
     }
-    let text = whole.text.as_str();
+    for text in parts(arg, &whole.text).into_iter().flatten().filter(|text| !text.is_empty()) {
+        add(Operand { certain: false, ..Operand::certain(access, text, Below::Nothing) });
+    }
+}
+
+/// Returns the texts in a word that may be paths, for an option or a word with parts. Some may be empty.
+fn parts<'t>(arg: &Word, text: &'t str) -> [Option<&'t str>; 5] {
+    let is_option = arg.text().starts_with('-');
     let assigned = if arg.has(Signs::EQUALS) { text.split_once('=') } else { None };
     let value = assigned.map(|(_, value)| value).filter(|value| !value.is_empty());
     let joined = (is_option && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at = |text: &'_ str| if arg.has(Signs::AT) { text.rfind('@').map(|at| at + 1) } else { None };
-    let behind_at = [value.unwrap_or(text), text].map(|text| behind_at(text).and_then(|at| text.get(at..)));
-    let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
-    let itself = (!is_option).then_some(text);
-    let texts = itself.into_iter().chain(parts.filter(|text| !text.is_empty()));
-    texts.for_each(|text| add(Operand { text: text.into(), ..whole.clone() }));
+    let behind_at =
+        |text: &'t str| if arg.has(Signs::AT) { text.rfind('@').and_then(|at| text.get(at + 1..)) } else { None };
+    [(!is_option).then_some(text), value, joined, behind_at(value.unwrap_or(text)), behind_at(text)]
 }

@@ -101,7 +101,7 @@ fn is_date_file(text: &str) -> bool {
 }
 
 fn role_of(known: &Program) -> Option<(Role, List<'static>)> {
-    let files = known.files?;
+    let files = known.files.as_ref()?;
     files.role.map(|role| (role, files.valued))
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct List<'l> {
     /// The places of the entries in the text, each by the hash of its name and increased by one. Empty for a list that
     /// is searched entry by entry.
     slots: &'l [u16],
-    letters: Option<Letters>,
+    letters: Option<&'l Letters>,
 }
 
 /// The options of one letter in a list, each as a bit.
@@ -27,7 +27,7 @@ macro_rules! list {
         const LIST: &str = $text;
         const SLOTS: [u16; crate::options::slots(LIST)] = crate::options::index(LIST);
         const LETTERS: crate::options::Letters = crate::options::letters(LIST);
-        crate::options::List::indexed(LIST, &SLOTS, LETTERS)
+        crate::options::List::indexed(LIST, &SLOTS, &LETTERS)
     }};
 }
 
@@ -40,7 +40,7 @@ impl<'l> List<'l> {
     }
 
     /// Creates a list with its [`index`].
-    pub(crate) const fn indexed(text: &'l str, slots: &'l [u16], letters: Letters) -> Self {
+    pub(crate) const fn indexed(text: &'l str, slots: &'l [u16], letters: &'l Letters) -> Self {
         List { text, slots, letters: Some(letters) }
     }
 
@@ -208,7 +208,8 @@ mod tests {
 
     fn indexed(list: &str, name: &str) -> Option<String> {
         let slots = index::<SLOTS>(list);
-        let list = List::indexed(list, &slots, letters(list));
+        let letters = letters(list);
+        let list = List::indexed(list, &slots, &letters);
         let found = list.find(name);
         if let Some(letter) = name.strip_prefix('-').filter(|name| name.chars().count() == 1) {
             assert_eq!(letter.chars().next().and_then(|letter| list.find_letter(letter)), found);

@@ -74,7 +74,12 @@ impl Text<'_> {
 
 /// Returns true if the option is one of `names`, or an abbreviated long option among them.
 fn means(option: &str, names: List<'_>) -> bool {
-    is_listed(names, option) || is_short_for(option, names.text()) && !WHOLE.contains(&option)
+    is_listed(names, option) || abbreviates(option, names)
+}
+
+/// Returns true if the option may be an abbreviated long option among `names`.
+fn abbreviates(option: &str, names: List<'_>) -> bool {
+    is_short_for(option, names.text()) && !WHOLE.contains(&option)
 }
 
 impl<'a> Words<'a> {
@@ -98,7 +103,7 @@ impl<'a> Words<'a> {
                 None if is_listed(values, text) => words.give(text, args.next().map(Text::Word)),
                 // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
                 // operand.
-                None if means(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
+                None if abbreviates(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
                 None if text.starts_with("--") => words.give(text, None),
                 None => words.read_letters(arg, values, &mut args),
             }
@@ -130,7 +135,7 @@ impl<'a> Words<'a> {
 
     /// Returns the files that options of the program read and write.
     pub(super) fn files_of(&self, known: &Program) -> impl Iterator<Item = Operand> {
-        let lists = known.files.into_iter().filter(|_| !self.options.is_empty());
+        let lists = known.files.iter().filter(|_| !self.options.is_empty());
         let lists = lists.flat_map(|files| [(files.writes, Access::Write), (files.reads, Access::Read)]);
         lists.filter(|(names, _)| !names.is_empty()).flat_map(|(names, access)| self.named_by(names, access))
     }
