@@ -145,12 +145,12 @@ impl<'a> Options<'a> {
         let letters = word.text().get(1..).unwrap_or_default();
         // `-20`, and the old form `-20f` of `tail`.
         let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
-        if behind.len() < letters.len() && reading.flags.find("-#").is_some() && reading.flags.find("=").is_none() {
+        if behind.len() < letters.len() && reading.flags.find("-#").is_some() && !reading.flags.is_apart() {
             let number = letters.strip_suffix(behind).unwrap_or(letters);
             self.given.push(("-#".into(), Some(number.into())));
             return self.cluster(word, behind, reading, next);
         }
-        if letters.len() > 1 && reading.flags.find("=").is_some() {
+        if letters.len() > 1 && reading.flags.is_apart() {
             return Err(Misfit::Unknown(name.into()));
         }
         self.cluster(word, letters, reading, next)
@@ -242,7 +242,7 @@ pub(super) fn knows(list: List<'_>, word: &str) -> bool {
         return fits(takes);
     }
     let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
-    if letters.len() > 1 && list.find("=").is_some() {
+    if letters.len() > 1 && list.is_apart() {
         return false;
     }
     for (at, letter) in letters.char_indices() {

@@ -19,6 +19,8 @@ pub(crate) struct Letters {
     all: u128,
     /// Those that take no value.
     plain: u128,
+    /// True if the list has the entry `=`.
+    apart: bool,
 }
 
 /// Returns the list of options in a text that is known when the program is built.
@@ -52,22 +54,34 @@ impl<'l> List<'l> {
         self.text.is_empty()
     }
 
+    /// Returns true if the program joins neither short options nor an option and its value.
+    pub(super) fn is_apart(self) -> bool {
+        self.letters.map_or_else(|| self.find("=").is_some(), |letters| letters.apart)
+    }
+
     /// Returns what the option of this letter takes, if it is on the list.
     pub(super) fn find_letter(self, letter: char) -> Option<Takes<'l>> {
-        self.find(&short(letter))
+        let plain = u8::try_from(letter).ok().and_then(|letter| self.by_letter(letter));
+        plain.unwrap_or_else(|| self.find(&short(letter)))
+    }
+
+    /// Returns what the option of this letter takes, if it is on the list. The outer `None` stands for an option whose
+    /// entry must be read.
+    fn by_letter(self, letter: u8) -> Option<Option<Takes<'l>>> {
+        let letters = self.letters.filter(|_| letter.is_ascii() && !ends_name(letter))?;
+        match (letters.all >> letter & 1, letters.plain >> letter & 1) {
+            (0, _) => Some(None),
+            (_, 1) => Some(Some(Takes::Nothing)),
+            _ => None,
+        }
     }
 
     /// Returns what the option takes, if it is on the list.
     pub(super) fn find(self, name: &str) -> Option<Takes<'l>> {
-        if let ([b'-', letter], Some(letters)) = (name.as_bytes(), self.letters)
-            && letter.is_ascii()
-            && !ends_name(*letter)
+        if let [b'-', letter] = name.as_bytes()
+            && let Some(found) = self.by_letter(*letter)
         {
-            match (letters.all >> *letter & 1, letters.plain >> *letter & 1) {
-                (0, _) => return None,
-                (_, 1) => return Some(Takes::Nothing),
-                _ => {}
-            }
+            return found;
         }
         let Some(last) = self.slots.len().checked_sub(1) else { return self.search(name) };
         let mut hash = hash::NOTHING;
@@ -149,7 +163,7 @@ pub(crate) const fn index<const SLOTS: usize>(list: &str) -> [u16; SLOTS] {
 
 /// Returns the options of one letter in a list. Of several entries with one name, the first one counts.
 pub(crate) const fn letters(list: &str) -> Letters {
-    let mut letters = Letters { all: 0, plain: 0 };
+    let mut letters = Letters { all: 0, plain: 0, apart: false };
     let (mut rest, mut begins) = (list.as_bytes(), true);
     while let [byte, behind @ ..] = rest {
         if begins
@@ -161,6 +175,10 @@ pub(crate) const fn letters(list: &str) -> Letters {
             letters.all |= (is_entry_end(takes) as u128) << *letter;
             let is_plain = matches!(takes, [] | [b' ' | b'\t' | b'\n' | b'\r' | 0xc, ..]);
             letters.plain |= (is_plain as u128) << *letter;
+        }
+        if begins && let [b'='] = name(rest) {
+            let (_, takes) = rest.split_at(1);
+            letters.apart |= is_entry_end(takes);
         }
         begins = byte.is_ascii_whitespace();
         rest = behind;
@@ -211,6 +229,7 @@ mod tests {
         let letters = letters(list);
         let list = List::indexed(list, &slots, &letters);
         let found = list.find(name);
+        assert_eq!(list.is_apart(), List::of(list.text()).is_apart());
         if let Some(letter) = name.strip_prefix('-').filter(|name| name.chars().count() == 1) {
             assert_eq!(letter.chars().next().and_then(|letter| list.find_letter(letter)), found);
         }
