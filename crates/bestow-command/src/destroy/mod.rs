@@ -49,12 +49,15 @@ pub(crate) fn names_program(name: &str) -> bool {
 /// Returns the reason why running `args` is destructive, if a rule matches.
 pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;
+    find_with(program, &Words::new(rest), place)
+}
+
+/// Returns the reason why running `program` with these words is destructive, if a rule matches.
+pub(crate) fn find_with(program: &Word, words: &Words<'_>, place: &Place) -> Option<String> {
     let name = program_name(program.text());
-    let mut programs = ruled(&name).peekable();
-    programs.peek()?;
-    let words = Words::new(rest);
+    let programs = ruled(&name);
     let mut rules = programs.filter(|program| words.may_begin(program.destroyers)).flat_map(|program| program.destroys);
-    let rule = rules.find(|rule| rule.fits(&words, place))?;
+    let rule = rules.find(|rule| rule.fits(words, place))?;
     Some(["`", &Escaped(&name).text(), "` ", rule.why].concat())
 }
 

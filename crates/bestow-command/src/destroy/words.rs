@@ -24,8 +24,13 @@ impl<'a> Words<'a> {
         Words { words, end_of_options, firsts: OnceCell::new() }
     }
 
+    /// Returns all of the words.
+    pub(crate) fn all(&self) -> &'a [Word] {
+        self.words
+    }
+
     /// Returns the words where a subcommand may begin.
-    fn firsts(&self) -> Firsts {
+    pub(crate) fn firsts(&self) -> Firsts {
         *self.firsts.get_or_init(|| match self.words {
             [] => Firsts::NONE,
             // No subcommand begins behind the first word unless that is an option.

@@ -158,8 +158,9 @@ impl Evaluation<'_, '_> {
         if args.is_empty() {
             return Verdict::dangerous("there is no program to run");
         }
-        let found = usage.traits.has(Traits::DESTROYS).then(|| self.destroys_as_written(args)).flatten();
-        let found = found.or_else(|| if usage.is_plain { None } else { self.destroys_as_printed(args) });
+        let found = self
+            .destroys_by_itself(usage)
+            .or_else(|| if usage.is_plain { None } else { self.destroys_as_printed(args) });
         if let Some(rule) = found {
             self.record_all(args);
             return Verdict::destructive(rule);

@@ -2,7 +2,7 @@
 
 use crate::{
     destroy,
-    evaluator::Use,
+    evaluator::{Traits, Use},
     interpreter::Interpreter,
     rules::Rules,
     safe::{self, Proof},
@@ -44,7 +44,9 @@ impl<'c> Evaluation<'_, 'c> {
 
     /// Returns the proof that a use of a program only reads, which is searched for once.
     pub(super) fn proven<'p>(&self, usage: &'p Use<'_>) -> &'p Proof {
-        usage.proof.get_or_init(|| safe::prove(usage.args, usage.known, self.rules, &self.shell.scope.places))
+        usage
+            .proof
+            .get_or_init(|| safe::prove(usage.args, usage.known, usage.words(), self.rules, &self.shell.scope.places))
     }
 
     /// Returns true if the records prove that a use of a program only reads.
@@ -55,6 +57,12 @@ impl<'c> Evaluation<'_, 'c> {
     /// Returns the reason why running `args` is destructive in one of its possible directories.
     pub(super) fn destroys(&self, args: &[Word]) -> Option<String> {
         self.destroys_as_written(args).or_else(|| self.destroys_as_printed(args))
+    }
+
+    /// Returns the reason why a use of a program is destructive by itself.
+    pub(super) fn destroys_by_itself(&self, usage: &Use<'_>) -> Option<String> {
+        let program = usage.args.first().filter(|_| usage.traits.has(Traits::DESTROYS))?;
+        self.shell.scope.places.iter().find_map(|place| destroy::find_with(program, usage.words(), place))
     }
 
     /// Returns the reason why these words are destructive.

@@ -78,6 +78,7 @@ impl<'a> Use<'a> {
         let (known, traits) = (programs::at(place), Traits::at(place, name));
         let signs = Signs::of_all(args);
         let is_plain = !signs.has(Signs::PRIVATE) && args.iter().all(is_plain);
-        Use { args, name, rest, known, traits, signs, is_plain, proof: OnceCell::new() }
+        let (proof, ruled) = (OnceCell::new(), OnceCell::new());
+        Use { args, name, rest, known, traits, signs, is_plain, proof, ruled }
     }
 }

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 
 use crate::{
+    destroy::Words,
     evaluator::Traits,
     programs::Program,
     safe::Proof,
@@ -28,4 +29,13 @@ pub(crate) struct Use<'a> {
     pub(crate) is_plain: bool,
     /// The proof that this use only reads, if it was searched for.
     pub(super) proof: OnceCell<Proof>,
+    /// The words after the program as rules see them, if one was asked about them.
+    pub(super) ruled: OnceCell<Words<'a>>,
+}
+
+impl<'a> Use<'a> {
+    /// Returns the words after the program as rules see them.
+    pub(crate) fn words(&self) -> &Words<'a> {
+        self.ruled.get_or_init(|| Words::new(self.rest))
+    }
 }

@@ -35,7 +35,7 @@ fn listed_name(name: &str) -> &str {
 impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if there is one.
     pub(super) fn evaluate_started(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
-        let (inner, rule) = match (self.by_another_name(usage), within(listed_name(usage.name), usage.rest)) {
+        let (inner, rule) = match (self.by_another_name(usage), within(listed_name(usage.name), usage.words())) {
             (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
             (None, Some(inner)) => (Cow::Borrowed(inner), "runs another program"),
             (None, None) => return None,
@@ -67,19 +67,18 @@ impl Evaluation<'_, '_> {
 }
 
 /// Returns the command after the own words of the program.
-fn within<'a>(name: &str, rest: &'a [Word]) -> Option<&'a [Word]> {
+fn within<'a>(name: &str, words: &Words<'a>) -> Option<&'a [Word]> {
     let uses = uses(name);
     if uses.is_empty() {
         return None;
     }
-    let words = Words::new(rest);
     let may_start = |running: &&Starts| running.subcommands.is_empty() || words.may_name(running.subcommands);
     uses.iter().filter(may_start).find_map(|running| {
         let ends = running.subcommands.iter().map(|subcommand| match subcommand {
             "" => Some(0),
             subcommand => words.after_subcommand(subcommand),
         });
-        let behind = rest.get(ends.flatten().next()?..)?;
+        let behind = words.all().get(ends.flatten().next()?..)?;
         let reading = Reading { flags: running.flags, stop_at_operand: true, inert: true };
         let start = Options::read(behind, reading).ok()?.first_operand?;
         behind.get(start..).filter(|inner| !inner.is_empty())

@@ -50,7 +50,11 @@ impl Evaluation<'_, '_> {
             return self.hear_words(usage, usage.name, usage.known);
         }
         let (name, known) = table::plain_name(usage.name, usage.known);
-        match need(name, known, usage.args) {
+        let need = match behind_version(usage.rest) {
+            Some(rest) => need(name, known, usage.args, &Words::new(rest)),
+            None => need(name, known, usage.args, usage.words()),
+        };
+        match need {
             Need::Unsaid if !certain => {}
             Need::Unsaid => self.reach(None, false),
             Need::Network => match hosts::named(name, usage.rest) {
@@ -68,7 +72,7 @@ impl Evaluation<'_, '_> {
             return;
         }
         let heard = hosts::heard(name, usage.rest);
-        let is_judged = || known.only_says || evaluator::wraps(name, known) || table::keeps(known, usage.rest);
+        let is_judged = || known.only_says || evaluator::wraps(name, known) || table::keeps(known, usage.words());
         if !heard.is_empty() && !is_judged() && !self.is_proven(usage) {
             heard.into_iter().for_each(|host| self.reach(host, false));
         }
@@ -85,7 +89,9 @@ impl Evaluation<'_, '_> {
             }
             beginnings += 1;
             let begins = words.get(at..).unwrap_or_default();
-            if beginnings > MOST_BEGINNINGS || need(name, known, begins) != Need::Nothing {
+            let rest = begins.get(1..).unwrap_or_default();
+            let behind = Words::new(behind_version(rest).unwrap_or(rest));
+            if beginnings > MOST_BEGINNINGS || need(name, known, begins, &behind) != Need::Nothing {
                 return self.reach(None, false);
             }
         }
@@ -123,18 +129,18 @@ fn is_open(program: &Word, name: &str) -> bool {
     program.is_pattern() || program.is_open() || program.has_gap() && name.has_gap()
 }
 
-/// Returns the need of `args`, whose program is called `name`.
-fn need(name: &str, known: &'static Program, args: &[Word]) -> Need {
+/// Returns the words after `+` and a toolchain version, which some programs accept before all other words.
+fn behind_version(rest: &[Word]) -> Option<&[Word]> {
+    rest.split_first().filter(|(version, _)| version.text().starts_with('+')).map(|(_, rest)| rest)
+}
+
+/// Returns the need of `args`, whose program is called `name`. `words` are those after the program and a version.
+fn need(name: &str, known: &'static Program, args: &[Word], words: &Words<'_>) -> Need {
     if !table::may_need(known) {
         return Need::Nothing;
     }
-    // Some programs accept `+` and a toolchain version before all other words.
-    let rest = match args.get(1..).unwrap_or_default() {
-        [version, rest @ ..] if version.text().starts_with('+') => rest,
-        rest => rest,
-    };
-    let words = Words::new(rest);
-    let needs = safe::asks_network(known, rest, &words) || table::needs(name, known, rest, &words);
+    let rest = words.all();
+    let needs = safe::asks_network(known, rest, words) || table::needs(name, known, rest, words);
     let unsaid = !needs && table::has_subcommands(name, known) && is_subcommand_unsaid(rest);
     if !needs && !unsaid || safe::stays_here(name, known, args) || is_help(name, known, rest) {
         return Need::Nothing;

@@ -100,18 +100,26 @@ pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)
     if whole.pattern.is_some() || !is_option && !has_parts {
         return add(whole);
     }
-    for text in parts(arg, &whole.text).into_iter().flatten().filter(|text| !text.is_empty()) {
+    each_part(arg, &whole.text, &mut |text| {
         add(Operand { certain: false, ..Operand::certain(access, text, Below::Nothing) });
-    }
+    });
 }
 
-/// Returns the texts in a word that may be paths, for an option or a word with parts. Some may be empty.
-fn parts<'t>(arg: &Word, text: &'t str) -> [Option<&'t str>; 5] {
-    let is_option = arg.text().starts_with('-');
+/// Calls `add` with each text in an option, or in a word with parts, that may be a path.
+fn each_part(arg: &Word, text: &str, add: &mut dyn FnMut(&str)) {
+    let is_option = text.starts_with('-');
+    if !is_option {
+        add(text);
+    }
     let assigned = if arg.has(Signs::EQUALS) { text.split_once('=') } else { None };
     let value = assigned.map(|(_, value)| value).filter(|value| !value.is_empty());
-    let joined = (is_option && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at =
-        |text: &'t str| if arg.has(Signs::AT) { text.rfind('@').and_then(|at| text.get(at + 1..)) } else { None };
-    [(!is_option).then_some(text), value, joined, behind_at(value.unwrap_or(text)), behind_at(text)]
+    value.into_iter().for_each(&mut *add);
+    let joined = if is_option && !text.starts_with("--") { text.get(2..) } else { None };
+    joined.filter(|joined| !joined.is_empty()).into_iter().for_each(&mut *add);
+    if arg.has(Signs::AT) {
+        for text in [value.unwrap_or(text), text] {
+            let behind = text.rfind('@').and_then(|at| text.get(at + 1..));
+            behind.filter(|behind| !behind.is_empty()).into_iter().for_each(&mut *add);
+        }
+    }
 }

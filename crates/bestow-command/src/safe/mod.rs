@@ -13,6 +13,7 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 
 use crate::{
+    destroy::Words,
     options::{self, List, Misfit},
     place::Places,
     programs::{self, AllWords, Firsts, Program, Reads},
@@ -62,13 +63,18 @@ pub(crate) fn knows(name: &str) -> bool {
 
 /// Returns those of the read-only forms of a program that may describe these words. Most rows describe another
 /// subcommand. Behind options, any word may be the subcommand.
-fn rows_about(known: &Program, rows: &'static [&'static Reads], rest: &[Word]) -> impl Iterator<Item = &'static Reads> {
-    let beginnings = match rest {
-        _ if !known.has_beginnings => &[],
-        [first, ..] if !first.text().starts_with('-') => std::slice::from_ref(first),
-        _ => rest,
+fn rows_about(
+    known: &Program,
+    rows: &'static [&'static Reads],
+    words: &Words<'_>,
+) -> impl Iterator<Item = &'static Reads> {
+    let begun = match words.all() {
+        _ if !known.has_beginnings => Firsts::NONE,
+        all @ [first, ..] if first.text().starts_with('-') => {
+            all.iter().map(|word| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or)
+        }
+        _ => words.firsts(),
     };
-    let begun = beginnings.iter().map(|word| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or);
     let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
     rows.iter().copied().filter(describes)
 }
@@ -85,8 +91,14 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
     rows.filter(follows).map(|row| row.flags)
 }
 
-/// Searches for a proof that `args` are read-only. `known` is the record of the program.
-pub(crate) fn prove(args: &[Word], known: &'static Program, rules: &Rules, places: &Places) -> Proof {
+/// Searches for a proof that `args` are read-only. `known` is the record of the program, and `words` are those after it.
+pub(crate) fn prove(
+    args: &[Word],
+    known: &'static Program,
+    words: &Words<'_>,
+    rules: &Rules,
+    places: &Places,
+) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted(program) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
@@ -105,7 +117,7 @@ pub(crate) fn prove(args: &[Word], known: &'static Program, rules: &Rules, place
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
-    for row in rows_about(known, known.reads, rest) {
+    for row in rows_about(known, known.reads, words) {
         match row.try_prove(rest, rules.profile, places) {
             Ok(()) if program.is_written() => return Proof::Reads(about(name, "` only reads in this form")),
             Ok(()) => doubt = Some(Doubt::Name),

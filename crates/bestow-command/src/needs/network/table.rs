@@ -72,8 +72,8 @@ pub(super) fn needs(name: &str, known: &Program, rest: &[Word], words: &Words<'_
 }
 
 /// Returns true if the words only store an address.
-pub(super) fn keeps(known: &Program, rest: &[Word]) -> bool {
-    !known.keeps.is_empty() && Words::new(rest).has_subcommand(known.keeps)
+pub(super) fn keeps(known: &Program, words: &Words<'_>) -> bool {
+    !known.keeps.is_empty() && words.has_subcommand(known.keeps)
 }
 
 /// Returns the uses of a program that need the network. A name with a version has those of the name without it.
