@@ -7,7 +7,7 @@
 mod directories;
 pub(super) mod network;
 mod operand;
-mod roles;
+pub(super) mod roles;
 
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
@@ -30,13 +30,13 @@ impl Evaluation<'_, '_> {
         let Some(program) = usage.args.first().filter(|_| !self.shell.uses.is_full()) else { return };
         let guessing = self.shell.invocations.is_speculating();
         self.name_network(usage);
-        let is_known = program.is_exact() && roles::knows(name, known);
+        let is_exact = usage.is_plain || program.is_exact();
+        let is_known = is_exact && traits.has(Traits::ROLE);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let wraps = || traits.has(Traits::WRAPS) && program.is_exact() && evaluator::wraps(name, known);
-        let is_doubtful = !is_known || roles::runs_a_script(name);
-        let asks = is_doubtful && !rest.is_empty() && !known.only_says && !wraps();
+        let asks = (!is_known || roles::runs_a_script(name)) && !rest.is_empty() && !known.only_says && !wraps();
         let reads_only = asks && self.is_proven(usage);
-        let operands = if program.is_exact() { roles::of(name, known, rest, reads_only) } else { Few::default() };
+        let operands = if is_exact { roles::of(name, known, rest, reads_only) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
         if has_path {
             self.name_programs(std::slice::from_ref(program));
@@ -54,7 +54,9 @@ impl Evaluation<'_, '_> {
         let mut goes_on = true;
         let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
         operands.for_each(&mut add);
-        has_path.then(|| word(program, Access::Read)).flatten().into_iter().for_each(&mut add);
+        if has_path && let Some(operand) = word(program, Access::Read) {
+            add(operand);
+        }
         if !known.only_says {
             rest.iter().for_each(|arg| each_word(arg, Access::Read, &mut add));
         }

@@ -102,7 +102,7 @@ impl Evaluation<'_, '_> {
             let found = self.destroys(args);
             return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
         }
-        if wraps_too_often(args) {
+        if args.len() > MAX_WRAPPED && wraps_too_often(args) {
             return self.search_wrapped(args);
         }
         match spoken {
@@ -166,6 +166,11 @@ impl Evaluation<'_, '_> {
             return Verdict::destructive(rule);
         }
         let proven = self.prove(usage, input);
+        let proven = if proven.tier == Tier::Safe && !has_trusted_name(args) {
+            Verdict::dangerous(unknown_program(args))
+        } else {
+            proven
+        };
         let proven = match self.rules.additions.raise(args) {
             Some(raised) => proven.or_stricter(raised),
             None => proven,
@@ -177,19 +182,19 @@ impl Evaluation<'_, '_> {
         proven.or_stricter(searched)
     }
 
-    /// Evaluates a program that is not destructive by itself.
+    /// Evaluates a program that is not destructive by itself. Its name need not be trusted.
     fn prove(&mut self, usage: &mut Use<'_>, input: &Input) -> Verdict {
         let args = usage.args;
         let is_evaluated = usage.traits.has(Traits::EVALUATED);
         let by_name = if is_evaluated { self.evaluate_by_name(usage, input) } else { statement_of(args) };
         if let Some(verdict) = by_name {
-            return distrust_name(args, verdict);
+            return verdict;
         }
         if (self.shell.is_fed || !input.is_silent()) && sends_its_input(usage) {
             return Verdict::dangerous(format!("`{}` may send what it is given to read", usage.name));
         }
         self.proven(usage);
-        let verdict = match usage.proof.take().unwrap_or(Proof::Unknown) {
+        match usage.proof.take().unwrap_or(Proof::Unknown) {
             Proof::Reads(rule) => self.obeying(usage, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
@@ -197,8 +202,7 @@ impl Evaluation<'_, '_> {
                 let searched = self.search_suffixes(usage.rest);
                 Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
             }
-        };
-        distrust_name(args, verdict)
+        }
     }
 
     /// Returns the verdict on a program that has an evaluation of its own, or on a statement in its place.
@@ -248,14 +252,9 @@ impl Evaluation<'_, '_> {
     }
 }
 
-/// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
-/// trusted.
-fn distrust_name(args: &[Word], verdict: Verdict) -> Verdict {
-    let is_trusted = |program: &Word| program.is_written() && safe::trusted(program).is_some();
-    if verdict.tier == Tier::Safe && !args.first().is_some_and(is_trusted) {
-        return Verdict::dangerous(unknown_program(args));
-    }
-    verdict
+/// Returns true if the program name is written out, and the path of the program is trusted.
+fn has_trusted_name(args: &[Word]) -> bool {
+    args.first().is_some_and(|program| program.is_written() && safe::trusted(program).is_some())
 }
 
 /// The limit of programs that run their words, among the first words of an argument vector.
@@ -266,8 +265,7 @@ const MAX_LOOKED: usize = 256;
 /// Returns true if a program that runs its words is followed by more such programs than are followed.
 fn wraps_too_often(args: &[Word]) -> bool {
     let wraps = |word: &&Word| runs_its_words(base_name(word.text()));
-    args.len() > MAX_WRAPPED
-        && args.first().is_some_and(|program| wraps(&program))
+    args.first().is_some_and(|program| wraps(&program))
         && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
 }
 

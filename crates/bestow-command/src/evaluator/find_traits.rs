@@ -9,7 +9,7 @@ use crate::{
     destroy,
     evaluator::{Traits, Use, inline_code, leading, reader, runners, shell, sql_client, started, wrappers},
     invocation::is_plain,
-    needs::network,
+    needs::{network, roles},
     programs,
     values::base_name,
     word::{Signs, Word},
@@ -61,6 +61,7 @@ impl Traits {
             (Traits::MAY_DESTROY, leading::may_destroy(name)),
             (Traits::DESTROYS, destroy::names_program(name)),
             (Traits::NETWORK, network::may_need(name)),
+            (Traits::ROLE, roles::knows(name, programs::known(name))),
         ];
         Traits(all.iter().filter(|(_, holds)| *holds).fold(Traits::KNOWN.0, |bits, (one, _)| bits | one.0))
     }

@@ -93,9 +93,9 @@ impl Evaluation<'_, '_> {
         if traits.has(Traits::READS) && (!input.is_silent() || self.reads_unknown(input)) {
             self.record_reader(name, rest, input);
         }
-        let is_find = matches!(name, "find" | "gfind");
+        // `find` runs its words in every use.
         let (wraps, may_run) = (traits.has(Traits::RUNS_ITS_WORDS), traits.has(Traits::HAS_RUNNER));
-        if !wraps && !may_run && !is_find {
+        if !wraps && !may_run {
             return;
         }
         let runs = wraps || runners::is_runner(usage.known, rest);
@@ -105,7 +105,10 @@ impl Evaluation<'_, '_> {
         if runs && self.reads_unknown(input) && has_reader(rest) {
             self.record_anything();
         }
-        if is_find {
+        if usage.is_plain {
+            return;
+        }
+        if matches!(name, "find" | "gfind") {
             return self.record_find(rest);
         }
         let unknown = |arg: &Word| !is_plain(arg) && said(arg).iter().any(|word| !is_certain(word));

@@ -31,8 +31,10 @@ impl Traits {
     pub(crate) const TAKES_STATEMENTS: Traits = Traits(1 << 11);
     /// The network, in some use.
     pub(crate) const NETWORK: Traits = Traits(1 << 12);
+    /// A known use of the files that its words name.
+    pub(crate) const ROLE: Traits = Traits(1 << 13);
     /// The lists were searched.
-    pub(super) const KNOWN: Traits = Traits(1 << 13);
+    pub(super) const KNOWN: Traits = Traits(1 << 14);
     /// An evaluation of its own. These are all traits except for those that no evaluation asks for, so that a new trait
     /// leads to one unless it is listed here.
     pub(super) const EVALUATED: Traits = Traits(
@@ -44,6 +46,7 @@ impl Traits {
             | Traits::MAY_DESTROY.0
             | Traits::DESTROYS.0
             | Traits::NETWORK.0
+            | Traits::ROLE.0
             | Traits::KNOWN.0),
     );
 

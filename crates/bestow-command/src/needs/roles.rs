@@ -24,15 +24,19 @@ use crate::{
 
 /// Returns true if the program reads further options from its input. The files that these options name are unknown.
 pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
+    name == "curl" && curl_is_told_by_input(rest)
+}
+
+fn curl_is_told_by_input(rest: &[Word]) -> bool {
     let may_tell = |arg: &Word| arg.text().contains('K') || arg.text().starts_with("--c");
-    name == "curl" && rest.iter().any(may_tell) && {
+    rest.iter().any(may_tell) && {
         let words = Words::read(rest, CURL);
         words.values_of(list!("-K --config")).any(|value| evaluator::is_input(value.arg().text()))
     }
 }
 
 /// Returns true if the roles describe the use that `name` makes of its words.
-pub(super) fn knows(name: &str, known: &Program) -> bool {
+pub(crate) fn knows(name: &str, known: &Program) -> bool {
     role_of(known).is_some() || matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date")
 }
 

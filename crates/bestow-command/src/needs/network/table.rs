@@ -78,8 +78,9 @@ pub(super) fn keeps(known: &Program, words: &Words<'_>) -> bool {
 
 /// Returns the uses of a program that need the network. A name with a version has those of the name without it.
 fn rows(name: &str, known: &Program) -> &'static [Uses] {
+    let plain = without_version(name);
     match known.network {
-        [] => programs::known(without_version(name)).network,
+        [] if plain.len() < name.len() => programs::known(plain).network,
         uses => uses,
     }
 }
