@@ -10,7 +10,7 @@ mod list;
 
 pub(crate) use list::{Letters, List, index, letters, list, slots};
 
-use std::borrow::Cow;
+use std::{borrow::Cow, slice};
 
 use super::{
     few::Few,
@@ -50,6 +50,8 @@ pub(super) struct Options<'a> {
     pub(super) first_operand: Option<usize>,
     /// The words that hold option values, for checks of data that a program sends.
     pub(super) values: Few<&'a Word>,
+    /// True if the options and operands are only checked, and not kept.
+    forgets: bool,
 }
 
 /// The settings of the parser.
@@ -96,39 +98,64 @@ impl<'a> Options<'a> {
         self.given.iter().rev().find(|(name, _)| named(name)).and_then(|(_, value)| value.as_deref())
     }
 
+    /// Checks that `words`, which do not include the program name, can be parsed.
+    pub(super) fn check(words: &'a [Word], reading: Reading<'_>) -> Result<(), Misfit> {
+        let mut options = Options { forgets: true, ..Options::default() };
+        options.add(words, reading)
+    }
+
     /// Parses `words`, which do not include the program name.
     pub(super) fn read(words: &'a [Word], reading: Reading<'_>) -> Result<Self, Misfit> {
         let mut options = Options::default();
-        let mut rest = words.iter().enumerate();
-        while let Some((index, word)) = rest.next() {
+        options.add(words, reading)?;
+        Ok(options)
+    }
+
+    /// Parses `words` and keeps their options and operands, unless they are only checked.
+    fn add(&mut self, words: &'a [Word], reading: Reading<'_>) -> Result<(), Misfit> {
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            let behind = words.len() - rest.len();
             if word.text() == "--" {
-                options.first_operand = options.first_operand.or(Some(index + 1));
-                options.operands.extend(rest.map(|(_, word)| word));
+                self.first_operand = self.first_operand.or(Some(behind));
+                self.add_operands(rest.as_slice());
                 break;
             }
             if word.text().starts_with('-') && word.text().len() > 1 {
-                let mut next = || rest.next().map(|(_, word)| word);
-                options.option(word, reading, &mut next)?;
+                self.add_option(word, reading, &mut rest)?;
                 continue;
             }
             if !reading.inert && word.may_be_option() {
                 return Err(Misfit::MayBeOption);
             }
-            options.first_operand = options.first_operand.or(Some(index));
-            options.operands.push(word);
+            self.first_operand = self.first_operand.or(Some(behind - 1));
+            self.add_operands(slice::from_ref(word));
             if reading.stop_at_operand {
-                options.operands.extend(rest.map(|(_, word)| word));
+                self.add_operands(rest.as_slice());
                 break;
             }
         }
-        Ok(options)
+        Ok(())
     }
 
-    fn option(
+    fn add_operands(&mut self, operands: &'a [Word]) {
+        if !self.forgets {
+            self.operands.extend(operands);
+        }
+    }
+
+    fn give(&mut self, name: impl Into<SmolStr>, value: Option<&str>) {
+        if !self.forgets {
+            self.given.push((name.into(), value.map(SmolStr::from)));
+        }
+    }
+
+    /// Parses an option. `rest` are the words behind it.
+    fn add_option(
         &mut self,
         word: &'a Word,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Word>,
+        rest: &mut slice::Iter<'a, Word>,
     ) -> Result<(), Misfit> {
         let assigned = if word.has(Signs::EQUALS) { word.text().split_once('=') } else { None };
         let (name, attached) = assigned.map_or((word.text(), None), |(name, value)| (name, Some(value)));
@@ -137,7 +164,7 @@ impl<'a> Options<'a> {
             && !name.ends_with(':')
             && let Some(takes) = reading.flags.find(name)
         {
-            return self.take(word, name, takes, attached, reading, next);
+            return self.take(word, name, takes, attached, reading, rest);
         }
         if name.starts_with("--") {
             return Err(Misfit::Unknown(name.into()));
@@ -147,13 +174,13 @@ impl<'a> Options<'a> {
         let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
         if behind.len() < letters.len() && reading.flags.find("-#").is_some() && !reading.flags.is_apart() {
             let number = letters.strip_suffix(behind).unwrap_or(letters);
-            self.given.push(("-#".into(), Some(number.into())));
-            return self.cluster(word, behind, reading, next);
+            self.give(SmolStr::new_static("-#"), Some(number));
+            return self.cluster(word, behind, reading, rest);
         }
         if letters.len() > 1 && reading.flags.is_apart() {
             return Err(Misfit::Unknown(name.into()));
         }
-        self.cluster(word, letters, reading, next)
+        self.cluster(word, letters, reading, rest)
     }
 
     /// Parses joined letters such as `-abc`. The first letter with a value takes the rest of the word or the next word.
@@ -162,17 +189,15 @@ impl<'a> Options<'a> {
         word: &'a Word,
         letters: &str,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Word>,
+        rest: &mut slice::Iter<'a, Word>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
-            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match reading.flags.find_letter(letter) {
                 None => return Err(Misfit::Unknown(short(letter))),
-                Some(Takes::Nothing) => self.given.push((short(letter), None)),
+                Some(Takes::Nothing) => self.give(short(letter), None),
                 Some(takes) => {
-                    let name = short(letter);
-                    let attached = (!rest.is_empty()).then_some(rest);
-                    return self.take(word, &name, takes, attached, reading, next);
+                    let attached = letters.get(at + letter.len_utf8()..).filter(|attached| !attached.is_empty());
+                    return self.take(word, &short(letter), takes, attached, reading, rest);
                 }
             }
         }
@@ -186,13 +211,12 @@ impl<'a> Options<'a> {
         takes: Takes<'_>,
         attached: Option<&str>,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Word>,
+        rest: &mut slice::Iter<'a, Word>,
     ) -> Result<(), Misfit> {
         // If no option can do harm, the assignment of values to options does not matter.
         let must_stay = !reading.inert || reading.stop_at_operand;
-        let (value, allowed) = match (takes, attached) {
-            (Takes::Nothing, None) | (Takes::Maybe(""), None) => (None, ""),
-            (Takes::Maybe(_), None) => (None, ""),
+        let (holder, value) = match (takes, attached) {
+            (Takes::Nothing | Takes::Maybe(_), None) => (None, None),
             (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
             (Takes::Value(_) | Takes::Anything | Takes::Maybe(_), Some(value)) => {
                 // `-F"$x"` takes the next word if `x` is empty.
@@ -201,25 +225,24 @@ impl<'a> Options<'a> {
                 if must_stay && (word.may_split() || vanishes) {
                     return Err(Misfit::MayBeOption);
                 }
-                self.values.push(word);
-                (Some(value.into()), takes.allowed())
+                (Some(word), Some(value))
             }
             (Takes::Value(_) | Takes::Anything, None) => {
-                let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
+                let value = rest.next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
                 // A value that may expand to several words or to no word may shift the other words.
                 let is_dashed = is_dashed(value.text()) && !(takes == Takes::Anything && value.is_written());
                 if must_stay && (value.may_split() || value.is_pattern() || value.is_open() || is_dashed) {
                     return Err(Misfit::MayBeOption);
                 }
-                self.values.push(value);
-                (Some(value.text().into()), takes.allowed())
+                (Some(value), Some(value.text()))
             }
         };
-        let fits = allowed.is_empty() || value.as_ref().is_none_or(|value| allowed.split('|').any(|one| one == value));
-        if !fits {
+        let allowed = takes.allowed();
+        if !allowed.is_empty() && value.is_some_and(|value| allowed.split('|').all(|one| one != value)) {
             return Err(Misfit::Value(name.into()));
         }
-        self.given.push((name.into(), value));
+        self.values.extend(holder.filter(|_| !self.forgets));
+        self.give(name, value);
         Ok(())
     }
 }

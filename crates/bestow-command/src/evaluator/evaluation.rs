@@ -44,9 +44,7 @@ impl<'c> Evaluation<'_, 'c> {
 
     /// Returns the proof that a use of a program only reads, which is searched for once.
     pub(super) fn proven<'p>(&self, usage: &'p Use<'_>) -> &'p Proof {
-        usage
-            .proof
-            .get_or_init(|| safe::prove(usage.args, usage.known, usage.words(), self.rules, &self.shell.scope.places))
+        usage.proof.get_or_init(|| safe::prove(usage, self.rules, &self.shell.scope.places))
     }
 
     /// Returns true if the records prove that a use of a program only reads.

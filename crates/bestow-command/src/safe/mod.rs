@@ -14,6 +14,7 @@ pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_he
 
 use crate::{
     destroy::Words,
+    evaluator::Use,
     options::{self, List, Misfit},
     place::Places,
     programs::{self, AllWords, Firsts, Program, Reads},
@@ -63,20 +64,20 @@ pub(crate) fn knows(name: &str) -> bool {
 
 /// Returns those of the read-only forms of a program that may describe these words. Most rows describe another
 /// subcommand. Behind options, any word may be the subcommand.
-fn rows_about(
-    known: &Program,
-    rows: &'static [&'static Reads],
-    words: &Words<'_>,
-) -> impl Iterator<Item = &'static Reads> {
-    let begun = match words.all() {
-        _ if !known.has_beginnings => Firsts::NONE,
-        all @ [first, ..] if first.text().starts_with('-') => {
-            all.iter().map(|word| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or)
-        }
-        _ => words.firsts(),
-    };
+fn rows_about(rows: &'static [&'static Reads], begun: Firsts) -> impl Iterator<Item = &'static Reads> {
     let describes = move |row: &&Reads| row.subcommands.is_empty() || row.subcommands.may_begin_with(begun);
     rows.iter().copied().filter(describes)
+}
+
+/// Returns the words that may begin the read-only forms of a program. `words` returns all words as rules see them.
+fn beginnings<'u, 'w: 'u>(known: &Program, rest: &[Word], words: impl FnOnce() -> &'u Words<'w>) -> Firsts {
+    match rest {
+        _ if !known.has_beginnings => Firsts::NONE,
+        [first, ..] if first.text().starts_with('-') => {
+            rest.iter().map(|word| Firsts::of(word.text().as_bytes())).fold(Firsts::NONE, Firsts::or)
+        }
+        _ => words().firsts(),
+    }
 }
 
 /// Returns the options of rows without a predicate, for a program with the words `before` after it. None of these
@@ -91,15 +92,10 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
     rows.filter(follows).map(|row| row.flags)
 }
 
-/// Searches for a proof that `args` are read-only. `known` is the record of the program, and `words` are those after it.
-pub(crate) fn prove(
-    args: &[Word],
-    known: &'static Program,
-    words: &Words<'_>,
-    rules: &Rules,
-    places: &Places,
-) -> Proof {
-    let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
+/// Searches for a proof that a use of a program is read-only.
+pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
+    let (known, rest) = (usage.known, usage.rest);
+    let Some(program) = usage.args.first() else { return Proof::Unknown };
     let Some(name) = trusted(program) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
@@ -117,7 +113,7 @@ pub(crate) fn prove(
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
-    for row in rows_about(known, known.reads, words) {
+    for row in rows_about(known.reads, beginnings(known, rest, || usage.words())) {
         match row.try_prove(rest, rules.profile, places) {
             Ok(()) if program.is_written() => return Proof::Reads(about(name, "` only reads in this form")),
             Ok(()) => doubt = Some(Doubt::Name),

@@ -2,7 +2,7 @@
 //!
 //! The rows that describe safe uses also describe the need for the network. Thus no use is missing in a second table.
 
-use super::{answers, rows_about};
+use super::{answers, beginnings, rows_about};
 use crate::{
     destroy::Words,
     place::Places,
@@ -51,7 +51,7 @@ pub(crate) fn has_subcommands(known: &Program) -> bool {
 /// Returns true if the program needs the network with these words, according to the rows.
 pub(crate) fn asks_network(known: &Program, rest: &[Word], words: &Words<'_>) -> bool {
     let asks = |row: &Reads| row.speaks_of(rest, words) && row.is_online(rest, words);
-    known.only_online || rows_about(known, known.online, words).any(asks)
+    known.only_online || rows_about(known.online, beginnings(known, rest, || words)).any(asks)
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
@@ -64,7 +64,7 @@ pub(crate) fn stays_here(name: &str, known: &'static Program, args: &[Word]) -> 
     let (places, words) = (Places::default(), Words::new(rest));
     let proves = |row: &Reads| row.try_prove(rest, Profile::Default, &places).is_ok();
     let asks = |row: &&Reads| row.is_online(rest, &words);
-    let proven_by =
-        |asking: bool| rows_about(known, known.reads, &words).any(|row| asks(&row) == asking && proves(row));
+    let begun = beginnings(known, rest, || &words);
+    let proven_by = |asking: bool| rows_about(known.reads, begun).any(|row| asks(&row) == asking && proves(row));
     proven_by(false) && !proven_by(true)
 }

@@ -42,6 +42,9 @@ impl Reads {
             AllWords::If(question) => return question(rest).map_err(refusal),
         }
         let reading = Reading { flags: self.flags, stop_at_operand: self.stop_at_operand, inert: self.inert };
+        if !self.asks_about_options() {
+            return Options::check(rest, reading).map_err(Some);
+        }
         let options = Options::read(rest, reading).map_err(Some)?;
         self.check_operands(&options).map_err(refusal)?;
         if self.reach == Reach::Web && !sending::fetches_what_is_written(&options) {
@@ -51,6 +54,11 @@ impl Reads {
             return Err(refusal(self.otherwise.unwrap_or(NOT_KNOWN)));
         }
         self.code.map_or(Ok(()), |question| question(&options)).map_err(refusal)
+    }
+
+    /// Returns false for a row that accepts every command line with listed options.
+    fn asks_about_options(&self) -> bool {
+        self.operands != Operands::Any || self.reach == Reach::Web || !self.tests.is_empty() || self.code.is_some()
     }
 
     fn check_operands(&self, options: &Options<'_>) -> Result<(), &'static str> {
