@@ -148,13 +148,14 @@ impl Evaluation<'_, '_> {
     }
 
     fn name_path(&mut self, operand: Operand) {
-        if let Some(host) = network::connection(&operand.text) {
+        let text = operand.text.as_str();
+        if let Some(host) = network::connection(text) {
             return self.reach(host, operand.certain);
         }
-        if is_no_file(&operand.text) {
+        if is_no_file(text) {
             return;
         }
-        let is_relative = !operand.text.is_rooted();
+        let is_relative = !text.is_rooted();
         let is_moved = is_relative && !self.shell.scope.is_at_start();
         let cost = if is_moved { self.shell.scope.weight_of_places() } else { 0 };
         if is_relative && !self.shell.can_follow(cost) {
@@ -165,7 +166,7 @@ impl Evaluation<'_, '_> {
             && (operand.certain || operand.below.is_everything());
         // In an unknown directory, a relative path is an unknown file.
         let is_unknown = || is_moved && self.shell.scope.places.iter().any(is_unknown_place);
-        if reads && (is_of_another(&operand.text) || is_unknown()) && !self.shell.invocations.is_speculating() {
+        if reads && (is_of_another(text) || is_unknown()) && !self.shell.invocations.is_speculating() {
             self.shell.uses.reads_unknown();
         }
         if is_moved {
@@ -213,11 +214,12 @@ fn is_of_another(text: &str) -> bool {
 
 /// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
 fn written(text: SmolStr) -> SmolStr {
-    match text.after_home() {
-        Some(rest) => format_smolstr!("~{rest}"),
-        None if text.starts_with('~') => format_smolstr!("./{text}"),
-        None => text,
-    }
+    if text.after_home().is_some() || text.starts_with('~') { home_written(&text) } else { text }
+}
+
+/// Returns a text that begins with the home directory or with `~`, as [`written`] does.
+fn home_written(text: &str) -> SmolStr {
+    text.after_home().map_or_else(|| format_smolstr!("./{text}"), |rest| format_smolstr!("~{rest}"))
 }
 
 /// Returns true for devices that every program may use, and for names of file descriptors.

@@ -178,7 +178,10 @@ fn is_subcommand_unsaid(rest: &[Word]) -> bool {
 /// Returns the host of a path that a shell opens as a connection, such as `/dev/tcp/host/port`. The inner `None` stands
 /// for an unknown host.
 pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
-    let device = text.strip_prefix("/dev/")?;
+    text.strip_prefix("/dev/").and_then(connection_of_device)
+}
+
+fn connection_of_device(device: &str) -> Option<Option<SmolStr>> {
     let rest = device.strip_prefix("tcp/").or_else(|| device.strip_prefix("udp/"))?;
     let host = rest.split_once('/').map_or(rest, |(host, _)| host);
     Some(hosts::name(host))

@@ -47,13 +47,12 @@ pub(super) fn runs_a_script(name: &str) -> bool {
 
 /// Returns true if the program reads the content of its operands.
 pub(super) fn reads_operands(known: &Program) -> bool {
-    let role = role_of(known).map(|(role, _)| role);
-    matches!(role, Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
+    matches!(role_of(known), Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
 }
 
 /// Returns true if the program is known to show no content of the files that its operands name.
 pub(super) fn opens_nothing(known: &Program) -> bool {
-    let lists = matches!(role_of(known), Some((Role::Lists | Role::Writes | Role::Changes, _)));
+    let lists = matches!(role_of(known), Some(Role::Lists | Role::Writes | Role::Changes));
     lists || known.only_says || known.opens_nothing
 }
 
@@ -104,9 +103,8 @@ fn is_date_file(text: &str) -> bool {
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
 }
 
-fn role_of(known: &Program) -> Option<(Role, List<'static>)> {
-    let files = known.files.as_ref()?;
-    files.role.map(|role| (role, files.valued))
+fn role_of(known: &Program) -> Option<Role> {
+    known.files.as_ref()?.role
 }
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
@@ -127,8 +125,12 @@ pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -
 
 /// Returns the files that a program with a role reads and writes.
 fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Few<Operand> {
-    let Some((role, values)) = role_of(known) else { return Few::default() };
-    let words = Words::read(rest, values);
+    let Some((files, role)) = known.files.as_ref().and_then(|files| Some((files, files.role?))) else {
+        return Few::default();
+    };
+    let needs_options =
+        !matches!(role, Role::Reads | Role::Lists) || !files.writes.is_empty() || !files.reads.is_empty();
+    let words = if needs_options { Words::read(rest, files.valued) } else { Words::read_operands(rest, files.valued) };
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
         Role::Lists => words.named(Access::Read, Below::Names),

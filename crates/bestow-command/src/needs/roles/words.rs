@@ -36,6 +36,8 @@ pub(super) fn everything_if(all: bool) -> Below {
 pub(super) struct Words<'a> {
     pub(super) operands: Few<&'a Word>,
     pub(super) options: Few<Given<'a>>,
+    /// True if the options are not kept.
+    forgets: bool,
 }
 
 /// The value of an option: a separate word or the end of one.
@@ -85,34 +87,48 @@ fn abbreviates(option: &str, names: List<'_>) -> bool {
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
     pub(super) fn read(rest: &'a [Word], values: List<'_>) -> Words<'a> {
-        let mut words = Words { operands: Few::default(), options: Few::default() };
+        let mut words = Words { operands: Few::default(), options: Few::default(), forgets: false };
+        words.add(rest, values);
+        words
+    }
+
+    /// Parses words as [`read`](Self::read) does, but keeps only the operands.
+    pub(super) fn read_operands(rest: &'a [Word], values: List<'_>) -> Words<'a> {
+        let mut words = Words { operands: Few::default(), options: Few::default(), forgets: true };
+        words.add(rest, values);
+        words
+    }
+
+    fn add(&mut self, rest: &'a [Word], values: List<'_>) {
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
             let text = arg.text();
             if text == "--" {
-                words.operands.extend(args);
+                self.operands.extend(args);
                 break;
             }
             if !text.starts_with('-') || text == "-" {
-                words.operands.push(arg);
+                self.operands.push(arg);
                 continue;
             }
             let is_assigned = text.starts_with("--") && arg.has(Signs::EQUALS);
             match if is_assigned { text.split_once('=') } else { None } {
-                Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
-                None if is_listed(values, text) => words.give(text, args.next().map(Text::Word)),
+                Some(_) if self.forgets => {}
+                Some((name, value)) => self.give(name, Some(Text::end(arg, value))),
+                None if is_listed(values, text) => self.give(text, args.next().map(Text::Word)),
                 // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
                 // operand.
-                None if abbreviates(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
-                None if text.starts_with("--") => words.give(text, None),
-                None => words.read_letters(arg, values, &mut args),
+                None if abbreviates(text, values) => self.give(text, args.as_slice().first().map(Text::Word)),
+                None if text.starts_with("--") => self.give(text, None),
+                None => self.read_letters(arg, values, &mut args),
             }
         }
-        words
     }
 
     pub(super) fn give(&mut self, name: &str, value: Option<Text<'a>>) {
-        self.options.push(Given { name: name.into(), value });
+        if !self.forgets {
+            self.options.push(Given { name: name.into(), value });
+        }
     }
 
     /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
