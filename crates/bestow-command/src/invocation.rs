@@ -245,7 +245,7 @@ fn told_in_part(arg: &Word) -> (Option<Said>, Said) {
     let ends = || {
         let last = arg.text().bytes().rposition(special).unwrap_or(first);
         // The end of a character class is not searched.
-        let plain_end = !arg.text().contains(['[', '(', '\\']);
+        let plain_end = !arg.text().bytes().any(|byte| matches!(byte, b'[' | b'(' | b'\\'));
         let end = arg.text().get(last + 1..).filter(|_| plain_end).unwrap_or_default();
         Ends { start: start.into(), end: end.into() }
     };

@@ -77,8 +77,12 @@ impl<'a> Use<'a> {
         };
         let place = programs::place_of(name);
         let (known, traits) = (programs::at(place), Traits::at(place, name));
-        let signs = Signs::of_all(args);
-        let is_plain = !signs.has(Signs::PRIVATE) && args.iter().all(is_plain);
+        let (mut signs, mut are_plain) = (Signs::default(), true);
+        for word in args {
+            signs = signs.or(Signs::in_word(word));
+            are_plain &= is_plain(word);
+        }
+        let is_plain = are_plain && !signs.has(Signs::PRIVATE);
         let (proof, ruled) = (OnceCell::new(), OnceCell::new());
         Use { args, name, rest, known, traits, signs, is_plain, proof, ruled }
     }

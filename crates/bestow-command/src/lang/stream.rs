@@ -26,9 +26,8 @@ pub(crate) fn scripts(name: &str, rest: &[Word]) -> Vec<Word> {
     let is_given = |name: &str| matches!(name, "-e" | "--expression" | "--source");
     let is_named = |name: &str| matches!(name, "-f" | "--file");
     let values = options.given.iter().filter(|(name, _)| is_given(name)).filter_map(|(_, value)| value.clone());
-    let mut scripts: Vec<Word> = values.map(|text| Word::literal(text, span)).collect();
-    if !options.given.iter().any(|(name, _)| is_given(name) || is_named(name)) {
-        scripts.extend(options.operands.first().copied().cloned());
+    if options.given.iter().any(|(name, _)| is_given(name) || is_named(name)) {
+        return values.map(|text| Word::literal(text, span)).collect();
     }
-    scripts
+    options.operands.first().map(|script| (*script).clone()).into_iter().collect()
 }

@@ -55,9 +55,9 @@ impl Signs {
         Signs(text.bytes().fold(0, |all, byte| all | sign(byte)))
     }
 
-    /// Returns the signs in all of these words.
-    pub(crate) fn of_all(words: &[Word]) -> Signs {
-        words.iter().fold(Signs::default(), |all, word| all.or(word.signs))
+    /// Returns the signs in a word.
+    pub(crate) fn in_word(word: &Word) -> Signs {
+        word.signs
     }
 
     /// Returns the signs of both sets.

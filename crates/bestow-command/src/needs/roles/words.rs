@@ -183,7 +183,8 @@ impl<'a> Words<'a> {
 
     /// Returns true if one of the joined short options is this letter.
     pub(super) fn has_letter(&self, letter: char) -> bool {
-        self.options.iter().any(|given| !given.name.starts_with("--") && given.name.contains(letter))
+        let has_it = |name: &str| !name.starts_with("--") && name.chars().any(|one| one == letter);
+        self.options.iter().any(|given| has_it(&given.name))
     }
 
     pub(super) fn values_of(&self, names: List<'_>) -> impl Iterator<Item = &Text<'a>> {
