@@ -200,6 +200,11 @@ pub(crate) fn said_of(args: &[Word]) -> Arc<[Said]> {
     args.iter().map(|arg| if is_plain(arg) { Said::Is(arg.shared_text()) } else { told_in_part(arg).1 }).collect()
 }
 
+/// Returns what is known about words that are all exactly their texts.
+pub(crate) fn said_exactly(args: &[Word]) -> Arc<[Said]> {
+    args.iter().map(|arg| Said::Is(arg.shared_text())).collect()
+}
+
 /// Returns true if a word is exactly its text.
 pub(crate) fn is_plain(arg: &Word) -> bool {
     arg.is_written() && !arg.is_open()

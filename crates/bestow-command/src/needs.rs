@@ -118,6 +118,7 @@ impl Evaluation<'_, '_> {
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, usage: &Use<'_>) -> bool {
         let (name, known, rest) = (usage.name, usage.known, usage.rest);
+        // Every word is known, and so is the directory.
         if usage.is_plain && self.shell.scope.is_at_start() {
             return false;
         }

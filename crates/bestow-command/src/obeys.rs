@@ -63,5 +63,5 @@ fn into(name: &str, options: &str, rest: &[Word]) -> Option<SmolStr> {
             at += named;
         }
     }
-    Some(if at.is_empty() { ".".into() } else { at.into() })
+    Some(if at.is_empty() { SmolStr::new_static(".") } else { at.into() })
 }

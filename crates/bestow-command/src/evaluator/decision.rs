@@ -10,7 +10,7 @@ use crate::{
     destroy,
     evaluator::{Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, sql_client::statement_of},
     interpreter::{Evaluator, Interpreter},
-    invocation::{Input, Invocation, Outcome, said_of},
+    invocation::{Input, Invocation, Outcome, said_exactly, said_of},
     obeys,
     rules::Rules,
     safe::{self, Proof},
@@ -44,8 +44,8 @@ impl<'r> Programs<'r> {
 impl Evaluator for Programs<'_> {
     fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
         let outside = std::mem::take(&mut shell.obeyed);
-        let runs = Spoken::of(said_of(invocation.words));
         let mut usage = Use::of(invocation.words);
+        let runs = Spoken::of(if usage.is_plain { said_exactly(usage.args) } else { said_of(usage.args) });
         let (verdict, starts) = shell.recording(|shell| {
             let mut evaluation = self.on(shell);
             evaluation.record_declared(&usage);
@@ -158,23 +158,18 @@ impl Evaluation<'_, '_> {
         if args.is_empty() {
             return Verdict::dangerous("there is no program to run");
         }
-        let found = self
-            .destroys_by_itself(usage)
-            .or_else(|| if usage.is_plain { None } else { self.destroys_as_printed(args) });
-        if let Some(rule) = found {
+        let printed = || if usage.is_plain { None } else { self.destroys_as_printed(args) };
+        if let Some(rule) = self.destroys_by_itself(usage).or_else(printed) {
             self.record_all(args);
             return Verdict::destructive(rule);
         }
-        let proven = self.prove(usage, input);
-        let proven = if proven.tier == Tier::Safe && !has_trusted_name(args) {
-            Verdict::dangerous(unknown_program(args))
-        } else {
-            proven
-        };
-        let proven = match self.rules.additions.raise(args) {
-            Some(raised) => proven.or_stricter(raised),
-            None => proven,
-        };
+        let mut proven = self.prove(usage, input);
+        if proven.tier == Tier::Safe && !has_trusted_name(args) {
+            proven = Verdict::dangerous(unknown_program(args));
+        }
+        if let Some(raised) = self.rules.additions.raise(args) {
+            proven = proven.or_stricter(raised);
+        }
         if proven.tier != Tier::Dangerous {
             return proven;
         }

@@ -105,6 +105,7 @@ impl Evaluation<'_, '_> {
         if runs && self.reads_unknown(input) && has_reader(rest) {
             self.record_anything();
         }
+        // No word is unknown.
         if usage.is_plain {
             return;
         }

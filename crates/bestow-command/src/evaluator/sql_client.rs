@@ -176,9 +176,10 @@ impl Evaluation<'_, '_> {
 
 /// Returns the verdict on words that are a statement in the place of a command.
 pub(super) fn statement_of(args: &[Word]) -> Option<Verdict> {
-    if !args.first().is_some_and(|word| sql::may_start(word.text())) {
-        return None;
-    }
+    if args.first().is_some_and(|word| sql::may_start(word.text())) { joined_statement(args) } else { None }
+}
+
+fn joined_statement(args: &[Word]) -> Option<Verdict> {
     statement(&args.iter().map(Word::text).collect::<Vec<_>>().join(" "))
 }
 

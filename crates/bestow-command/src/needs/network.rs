@@ -141,7 +141,7 @@ fn need(name: &str, known: &'static Program, args: &[Word], words: &Words<'_>) -
     }
     let rest = words.all();
     let needs = safe::asks_network(known, rest, words) || table::needs(name, known, rest, words);
-    let unsaid = !needs && table::has_subcommands(name, known) && is_subcommand_unsaid(rest);
+    let unsaid = !needs && is_subcommand_unsaid(rest) && table::has_subcommands(name, known);
     if !needs && !unsaid || safe::stays_here(name, known, args) || is_help(name, known, rest) {
         return Need::Nothing;
     }
