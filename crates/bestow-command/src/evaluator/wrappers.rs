@@ -181,11 +181,12 @@ impl Evaluation<'_, '_> {
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span()).unwrap_or_default());
+        let words: Vec<&Word> = words.iter().collect();
         let mut verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
         if verdict.tier == Tier::Safe && words.len() > 1 {
             // A later run begins with other words.
-            let later = [Word::anything(self.shell.here)];
-            verdict = verdict.or_stricter(self.evaluate(&filled(&inner, &later, mark, MAX_FILLED), &Input::Unknown));
+            let later = Word::anything(self.shell.here);
+            verdict = verdict.or_stricter(self.evaluate(&filled(&inner, &[&later], mark, MAX_FILLED), &Input::Unknown));
         }
         // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
@@ -215,15 +216,17 @@ impl Evaluation<'_, '_> {
         });
         let mut verdict = unless_it_only_reads(&actions);
         // If there are many commands, only the first and the last directory are tried.
-        let few: Vec<Word> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
-        let found = if commands.len() > MAX_COMMANDS { few } else { found };
+        let found: Vec<&Word> = match found.as_slice() {
+            [first, .., last] if commands.len() > MAX_COMMANDS => vec![first, last],
+            all => all.iter().collect(),
+        };
         let most = 4 * MAX_FILLED / commands.len().max(1);
         for command in commands {
             let words = filled(&command.words, &found, Some("{}"), most.min(MAX_FILLED));
             verdict = verdict.or_stricter(self.evaluate(&words, &Input::Unknown));
             if command.is_for_many && verdict.tier == Tier::Safe {
                 // With more operands, a program may write the last one.
-                let several: Vec<Word> = found.iter().cycle().take(SEVERAL.max(found.len())).cloned().collect();
+                let several: Vec<&Word> = found.iter().copied().cycle().take(SEVERAL.max(found.len())).collect();
                 let words = filled(&command.words, &several, Some("{}"), MAX_FILLED);
                 verdict = verdict.or_stricter(self.evaluate(&words, &Input::Unknown));
             }
@@ -234,7 +237,9 @@ impl Evaluation<'_, '_> {
     fn evaluate_fd(&mut self, rest: &[Word]) -> Option<Verdict> {
         let runs = |arg: &&Word| matches!(arg.text(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
-        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
+        let found = find::found_by_name(rest);
+        let found: Vec<&Word> = found.iter().collect();
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &found, None, MAX_FILLED);
         let verdict = self.evaluate(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }
@@ -294,13 +299,14 @@ const MAX_FILLED_BYTES: usize = 1 << 16;
 
 /// Returns a command with `words` in the place of `mark`, or at its end. With a mark, it uses about `most` of the
 /// words.
-fn filled(inner: &[Word], words: &[Word], mark: Option<&str>, most: usize) -> Vec<Word> {
+fn filled(inner: &[Word], words: &[&Word], mark: Option<&str>, most: usize) -> Vec<Word> {
+    let words = words.iter().copied();
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
     // Every mark becomes every word. If there are too many, the first words and the last one are used.
     let marks: usize = inner.iter().map(|arg| marks_in(arg, mark)).sum();
     let room = (most / marks.max(1)).max(1);
     let short = |word: &&Word| word.text().len() * marks <= MAX_FILLED_BYTES;
-    let few: Vec<&Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).collect();
+    let few: Vec<&Word> = words.clone().filter(short).take(room).chain(words.skip(room).last()).collect();
     let mut line = Vec::with_capacity(inner.len() + marks * few.len());
     for arg in inner {
         if marks_in(arg, mark) > 0 {
