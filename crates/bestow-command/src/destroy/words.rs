@@ -126,15 +126,21 @@ impl<'a> Words<'a> {
     /// Returns true if one of `flags`, separated by blanks, is given: alone, joined with others, with a value, or
     /// abbreviated.
     pub(crate) fn has_flag(&self, flags: &str) -> bool {
-        parts(flags, b' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3)))
+        self.gives(flags, 3)
+    }
+
+    /// Returns true if an option gives one of `flags`, abbreviated to at least `shortest` characters.
+    fn gives(&self, flags: &str, shortest: usize) -> bool {
+        self.options().any(|option| {
+            let name = parts(option, b'=').next().unwrap_or(option);
+            parts(flags, b' ').any(|flag| is_flag(name, flag, shortest))
+        })
     }
 
     pub(super) fn satisfy(&self, when: When, place: &Place, from: usize) -> bool {
         match when {
             When::Flag(flags) => self.has_flag(flags),
-            When::NoFlag(flags) => {
-                !parts(flags, b' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5)))
-            }
+            When::NoFlag(flags) => !self.gives(flags, 5),
             When::Kind(kind) => self.operands(from).any(|operand| kind.has(operand, place)),
             When::Named(list) => {
                 self.operands(from).any(|operand| parts(list, b' ').any(|name| has_form(operand, name)))
@@ -149,10 +155,9 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least
-/// `shortest` characters.
-fn is_flag(option: &str, flag: &str, shortest: usize) -> bool {
-    let name = parts(option, b'=').next().unwrap_or(option);
+/// Returns true if an option with this name gives `flag`: joined with others, or as a long option that is abbreviated
+/// to at least `shortest` characters.
+fn is_flag(name: &str, flag: &str, shortest: usize) -> bool {
     match flag.strip_prefix("--") {
         Some(_) => name.starts_with("--") && (name == flag || (name.len() >= shortest && flag.starts_with(name))),
         None if flag.len() == 2 => {
