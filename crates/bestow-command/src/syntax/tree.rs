@@ -13,7 +13,7 @@ pub(crate) struct Script {
 }
 
 /// One and-or list and its end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Statement {
     pub(crate) pipelines: Few<Pipeline>,
     /// True if the statement ends in `&` and runs in a shell of its own.
@@ -179,6 +179,13 @@ pub(crate) struct Parameter {
     pub(crate) subscript: Few<Piece>,
     /// The text after the operator.
     pub(crate) inside: RawWord,
+}
+
+impl Parameter {
+    /// Returns true for `$name` and `${name}`.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.form == Change::Nothing && self.subscript.is_empty()
+    }
 }
 
 /// The change that an expansion applies to the value.

@@ -95,6 +95,18 @@ impl Pieces {
 impl<'a> Reader<'a> {
     /// Parses a word, or returns `None` if there is none at this position.
     pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
+        self.next_word()
+    }
+
+    /// Parses a word and adds it to `words`. Returns false if there is none at this position.
+    pub(super) fn add_word(&mut self, words: &mut Vec<RawWord>) -> Read<bool> {
+        let Some(word) = self.next_word()? else { return Ok(false) };
+        words.push(word);
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn next_word(&mut self) -> Read<Option<RawWord>> {
         let Some(first) = self.peek() else { return Ok(None) };
         let start = self.at;
         if is_ordinary(first)
