@@ -302,6 +302,9 @@ impl ShellState {
 
     /// Returns the cost of a path that may be in any of the known directories, in evaluated words.
     pub(crate) fn weight_of_places(&self) -> usize {
+        if self.is_at_start() {
+            return 0;
+        }
         let bytes = |place: &Place| match place {
             Place::At(base) => base.len(),
             Place::Start | Place::Somewhere => 0,

@@ -10,6 +10,7 @@ use crate::{
         is_free,
         output::{self, Output},
         redirections,
+        scope::Function,
     },
     invocation::{Input, Invocation, Outcome},
     lang::filter,
@@ -92,9 +93,12 @@ impl Interpreter<'_> {
     /// line that `read` takes from the input is unknown.
     fn either(&mut self, ways: &[Vec<Word>], input: &Input, certain: bool, span: Span) -> Option<Output> {
         let line = if certain && self.scope.assigned("IFS").is_none() { input } else { &Input::Unknown };
-        if let [only] = ways {
-            return self.run(only, input, line, span);
-        }
+        if let [only] = ways { self.run(only, input, line, span) } else { self.any_of(ways, input, line, span) }
+    }
+
+    /// Runs each of several possible command lines from the same state.
+    #[inline(never)]
+    fn any_of(&mut self, ways: &[Vec<Word>], input: &Input, line: &Input, span: Span) -> Option<Output> {
         let entry = self.scope.clone();
         let mut after: Option<Scope> = None;
         let mut printed = String::new();
@@ -118,12 +122,26 @@ impl Interpreter<'_> {
             self.mark_unknown("what is run depends on an expansion that may be empty");
             return None;
         };
-        let Some(function) = self.scope.function(program.text()).cloned() else {
-            self.run_program(args, input, line, span);
-            return self.prints(args, input);
-        };
-        let called = self.call(args, &function, span);
-        if may_be_a_program(self.evaluator, program.text(), &function) {
+        if let Some(function) = self.scope.function(program.text()).cloned() {
+            return self.run_function(&function, args, input, line, span);
+        }
+        self.run_program(args, input, line, span);
+        self.prints(args, input)
+    }
+
+    /// Runs a function, and the program of this name if the function may not be defined.
+    #[inline(never)]
+    fn run_function(
+        &mut self,
+        function: &Function,
+        args: &[Word],
+        input: &Input,
+        line: &Input,
+        span: Span,
+    ) -> Option<Output> {
+        let name = args.first().map(Word::text).unwrap_or_default();
+        let called = self.call(args, function, span);
+        if may_be_a_program(self.evaluator, name, function) {
             let after_call = self.scope.clone();
             self.run_program(args, input, line, span);
             self.scope.join(&after_call);

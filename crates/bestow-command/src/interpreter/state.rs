@@ -142,6 +142,7 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Creates a part that runs in the start directory of the line.
+    #[inline]
     pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
         Part::new(tier, rule.into(), self.text, self.outer.unwrap_or(span))
     }
@@ -238,7 +239,9 @@ impl<'c> Interpreter<'c> {
         self.is_heard
     }
 
-    /// Follows a compound command with its redirections. Returns the known part of its output.
+    /// Follows a compound command with its redirections. Returns the known part of its output. Its code stays out of
+    /// that of simple commands.
+    #[inline(never)]
     fn compound(&mut self, command: &Command, input: Input) -> Option<Output> {
         let given = self.redirects(&command.redirects).unwrap_or(input);
         let was_fed = self.is_fed;
