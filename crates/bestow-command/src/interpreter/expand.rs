@@ -371,11 +371,13 @@ impl Interpreter<'_> {
         };
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
-            draft.into_words().map(|arg| {
+            let mut words = draft.into_words();
+            for arg in words.iter_mut() {
                 let blanks = other_blanks && arg.is_expanded();
                 let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
-                arg.at(span).opened(open).meaning(meaning)
-            })
+                arg.complete(span, open, meaning);
+            }
+            words
         };
         drafts.map(finish)
     }
