@@ -232,12 +232,19 @@ fn written(piece: &Piece) -> Option<&SmolStr> {
 }
 
 /// Returns the argument of a word without expansions, which is the most common case.
+#[inline(always)]
 fn plain(word: &RawWord) -> Option<Word> {
     if let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() {
         let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
         let signs = Signs::of(text);
         return (!signs.has(special)).then(|| Word::signed(text.clone(), signs, word.span));
     }
+    joined_plain(word)
+}
+
+/// Returns the argument of a word of several pieces without expansions.
+#[inline(never)]
+fn joined_plain(word: &RawWord) -> Option<Word> {
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
     for piece in &word.pieces {
@@ -424,28 +431,7 @@ impl Interpreter<'_> {
                 let value = tilde(name);
                 drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Form, None));
             }
-            Piece::Parameter(parameter) => {
-                // A value that the expansion does not change is not copied.
-                let changed;
-                let value = match self.scope.assigned(&parameter.name) {
-                    Some(value) if !value.list && parameter.is_plain() => value,
-                    _ => {
-                        changed = self.read_parameter(parameter);
-                        &changed
-                    }
-                };
-                if value.known != Known::Fully && self.is_private(parameter) {
-                    drafts.iter_mut().for_each(|draft| draft.secret = true);
-                }
-                let separators = (!parameter.quoted && splits).then(|| self.separators());
-                let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
-                let (texts, known, separators) = (&value.texts, value.known, separators.as_deref());
-                match value.list {
-                    true if !splits || joined => multiply(drafts, &[texts.join(" ").into()], known, separators),
-                    true => drafts.iter_mut().for_each(|draft| draft.push_list(texts, known, separators)),
-                    false => multiply(drafts, texts, known, separators),
-                }
-            }
+            Piece::Parameter(parameter) => self.expand_parameter(parameter, drafts, splits),
             Piece::Command { script, quoted } => {
                 let (Value { texts, known, .. }, content) = self.substitution(script);
                 // A directory that the line itself has chosen may have a name of several words.
@@ -474,6 +460,29 @@ impl Interpreter<'_> {
                     .iter_mut()
                     .for_each(|draft| draft.push_value(&Fragment::NonEmpty.to_string(), Known::Form, None));
             }
+        }
+    }
+
+    fn expand_parameter(&mut self, parameter: &Parameter, drafts: &mut Few<Draft>, splits: bool) {
+        // A value that the expansion does not change is not copied.
+        let changed;
+        let value = match self.scope.assigned(&parameter.name) {
+            Some(value) if !value.list && parameter.is_plain() => value,
+            _ => {
+                changed = self.read_parameter(parameter);
+                &changed
+            }
+        };
+        if value.known != Known::Fully && self.is_private(parameter) {
+            drafts.iter_mut().for_each(|draft| draft.secret = true);
+        }
+        let separators = (!parameter.quoted && splits).then(|| self.separators());
+        let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
+        let (texts, known, separators) = (&value.texts, value.known, separators.as_deref());
+        match value.list {
+            true if !splits || joined => multiply(drafts, &[texts.join(" ").into()], known, separators),
+            true => drafts.iter_mut().for_each(|draft| draft.push_list(texts, known, separators)),
+            false => multiply(drafts, texts, known, separators),
         }
     }
 

@@ -190,6 +190,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a word in which no byte has a meaning of its own, which is the most common case. Returns `None`, and reads
     /// nothing, at any other word.
+    #[inline(always)]
     fn ordinary_word(&mut self) -> Read<Option<&'a str>> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let length = ordinary_bytes(rest);
