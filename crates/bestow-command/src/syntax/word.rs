@@ -3,7 +3,7 @@
 use smol_str::SmolStrBuilder;
 
 use super::{
-    reader::{Read, Reader, ends_word, is_name},
+    reader::{MAX_DEPTH, Read, Reader, ends_word, is_name},
     tree::{Piece, RawWord},
 };
 use crate::few::Few;
@@ -120,6 +120,14 @@ impl<'a> Reader<'a> {
             self.step()?;
             return Ok(None);
         }
+        if matches!(first, b'\'' | b'"')
+            && let Some(text) = self.quoted_word(first)
+        {
+            self.step()?;
+            self.node()?;
+            let pieces = Few::One(Piece::Quoted(text.into()));
+            return Ok(Some(RawWord { span: self.span_from(start), pieces }));
+        }
         self.mixed_word(start)
     }
 
@@ -206,6 +214,23 @@ impl<'a> Reader<'a> {
             self.step()?;
         }
         Ok(Some(self.slice(self.at - length, self.at)))
+    }
+
+    /// Reads a word that is one text in quotes, without an expansion or an escape. Returns `None`, and reads nothing, at
+    /// any other word.
+    #[inline(never)]
+    fn quoted_word(&mut self, quote: u8) -> Option<&'a str> {
+        let expands = |byte: u8| quote == b'"' && matches!(byte, b'\\' | b'$' | b'`');
+        let rest = self.text.as_bytes().get(self.at + 1..)?;
+        let length = rest.iter().position(|byte| *byte == quote || expands(*byte))?;
+        let ends = rest.get(length + 1).is_none_or(|byte| ends_word(*byte) && !matches!(byte, b'(' | b'<' | b'>'));
+        if rest.get(length) != Some(&quote) || !ends || self.ledger.depth >= MAX_DEPTH {
+            return None;
+        }
+        let start = self.at + 1;
+        self.at = start + length + 1;
+        self.ledger.steps += length + 2;
+        Some(self.slice(start, start + length))
     }
 
     /// Reads text outside quotes, up to the next byte that may have a meaning. It takes as many steps as its characters
