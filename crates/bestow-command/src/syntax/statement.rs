@@ -90,7 +90,8 @@ impl Reader<'_> {
                 // Most lists have one statement.
                 script.statements = Vec::with_capacity(1);
             }
-            script.statements.push(Statement::default());
+            let pipelines = Few::One(Pipeline::default());
+            script.statements.push(Statement { pipelines, background: false });
             if let Some(statement) = script.statements.last_mut() {
                 self.and_or(&mut statement.pipelines)?;
             }
@@ -129,19 +130,18 @@ impl Reader<'_> {
     }
 
     fn and_or(&mut self, pipelines: &mut Few<Pipeline>) -> Read<()> {
-        let mut joint = Joint::First;
         loop {
-            pipelines.push(Pipeline { joint, negated: false, commands: Few::default() });
             if let Some(pipeline) = pipelines.last_mut() {
                 self.pipeline(pipeline)?;
             }
             self.blanks();
-            joint = match self.peek() {
+            let joint = match self.peek() {
                 Some(b'&') if self.eat_two(b'&', b'&') => Joint::And,
                 Some(b'|') if self.eat_two(b'|', b'|') => Joint::Or,
                 _ => return Ok(()),
             };
             self.empty_lines()?;
+            pipelines.push(Pipeline { joint, ..Pipeline::default() });
         }
     }
 

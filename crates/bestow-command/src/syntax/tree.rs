@@ -13,7 +13,7 @@ pub(crate) struct Script {
 }
 
 /// One and-or list and its end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Statement {
     pub(crate) pipelines: Few<Pipeline>,
     /// True if the statement ends in `&` and runs in a shell of its own.
@@ -21,9 +21,10 @@ pub(crate) struct Statement {
 }
 
 /// The condition under which a pipeline of an and-or list runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Joint {
     /// Always, for the first pipeline.
+    #[default]
     First,
     /// After success, for `&&`.
     And,
@@ -32,7 +33,7 @@ pub(crate) enum Joint {
 }
 
 /// Commands of which each passes its output to the next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pipeline {
     pub(crate) joint: Joint,
     /// True if `!` inverts the result, so that what follows `&&` runs after a failure.

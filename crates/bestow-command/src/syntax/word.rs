@@ -95,27 +95,39 @@ impl Pieces {
 impl<'a> Reader<'a> {
     /// Parses a word, or returns `None` if there is none at this position.
     pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
-        self.next_word()
+        let Some(first) = self.peek() else { return Ok(None) };
+        let start = self.at;
+        match self.ordinary_word(first)? {
+            Some(text) => Ok(Some(self.one_piece(start, Piece::Bare(text.into()))?)),
+            None => self.other_word(first, start),
+        }
     }
 
     /// Parses a word and adds it to `words`. Returns false if there is none at this position.
     pub(super) fn add_word(&mut self, words: &mut Vec<RawWord>) -> Read<bool> {
-        let Some(word) = self.next_word()? else { return Ok(false) };
-        words.push(word);
-        Ok(true)
+        let Some(first) = self.peek() else { return Ok(false) };
+        let start = self.at;
+        if let Some(text) = self.ordinary_word(first)? {
+            // The word is made in its place.
+            self.node()?;
+            words.push(RawWord { span: self.span_from(start), pieces: Few::One(Piece::Bare(text.into())) });
+            return Ok(true);
+        }
+        let word = self.other_word(first, start)?;
+        let found = word.is_some();
+        words.extend(word);
+        Ok(found)
     }
 
-    #[inline(always)]
-    fn next_word(&mut self) -> Read<Option<RawWord>> {
-        let Some(first) = self.peek() else { return Ok(None) };
-        let start = self.at;
-        if is_ordinary(first)
-            && let Some(text) = self.ordinary_word()?
-        {
-            self.node()?;
-            let pieces = Few::One(Piece::Bare(text.into()));
-            return Ok(Some(RawWord { span: self.span_from(start), pieces }));
-        }
+    /// Returns the word of one piece that began at `start`.
+    fn one_piece(&mut self, start: usize, piece: Piece) -> Read<RawWord> {
+        self.node()?;
+        Ok(RawWord { span: self.span_from(start), pieces: Few::One(piece) })
+    }
+
+    /// Parses a word that is not ordinary. Most words are, and their code stays small.
+    #[inline(never)]
+    fn other_word(&mut self, first: u8, start: usize) -> Read<Option<RawWord>> {
         if ends_word(first) && !matches!(first, b'<' | b'>') {
             self.step()?;
             return Ok(None);
@@ -124,15 +136,12 @@ impl<'a> Reader<'a> {
             && let Some(text) = self.quoted_word(first)
         {
             self.step()?;
-            self.node()?;
-            let pieces = Few::One(Piece::Quoted(text.into()));
-            return Ok(Some(RawWord { span: self.span_from(start), pieces }));
+            return Ok(Some(self.one_piece(start, Piece::Quoted(text.into()))?));
         }
         self.mixed_word(start)
     }
 
-    /// Parses a word with any pieces. The code of most words is smaller without it.
-    #[inline(never)]
+    /// Parses a word with any pieces.
     fn mixed_word(&mut self, start: usize) -> Read<Option<RawWord>> {
         let mut pieces = Pieces::default();
         while let Some(byte) = self.peek() {
@@ -199,20 +208,20 @@ impl<'a> Reader<'a> {
     /// Reads a word in which no byte has a meaning of its own, which is the most common case. Returns `None`, and reads
     /// nothing, at any other word.
     #[inline(always)]
-    fn ordinary_word(&mut self) -> Read<Option<&'a str>> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let length = ordinary_bytes(rest);
-        let next = rest.get(length);
-        // A parenthesis may follow a pattern or a name, or belong to a process substitution.
-        if next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+    fn ordinary_word(&mut self, first: u8) -> Read<Option<&'a str>> {
+        if !is_ordinary(first) {
             return Ok(None);
         }
-        self.step()?;
-        self.ledger.steps += 2 * length - 1;
-        self.at += length;
-        if next.is_some() {
-            self.step()?;
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let length = ordinary_bytes(rest);
+        // A parenthesis may follow a pattern or a name, or belong to a process substitution.
+        if rest.get(length).is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+            return Ok(None);
         }
+        // As many steps as its characters take one by one.
+        self.ledger.steps += 2 * length;
+        self.step()?;
+        self.at += length;
         Ok(Some(self.slice(self.at - length, self.at)))
     }
 
