@@ -56,6 +56,15 @@ impl Pieces {
         self.done.push(piece);
     }
 
+    /// Adds a parameter in quotes that is one text. It is a word even if it is empty, so an empty text in front of it says
+    /// nothing.
+    pub(super) fn add_quoted_text(&mut self, parameter: Piece) {
+        if self.grows == Some(Kind::Quoted) && self.text.is_empty() {
+            self.grows = None;
+        }
+        self.add(parameter);
+    }
+
     /// Adds the pieces of another word.
     fn extend(&mut self, pieces: Few<Piece>) {
         for piece in pieces.into_vec() {
