@@ -390,8 +390,8 @@ impl Word {
     }
 
     /// Returns this word with the content of its file, or with the output in it.
-    pub(crate) fn holding(self, content: Option<String>) -> Self {
-        Word { content: content.map(String::into_boxed_str), ..self }
+    pub(crate) fn holding(self, content: Option<Box<str>>) -> Self {
+        Word { content, ..self }
     }
 }
 

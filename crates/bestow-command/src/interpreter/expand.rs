@@ -7,7 +7,7 @@ use crate::{
     interpreter::{Interpreter, Value, brace, output, parameter_expansion},
     place::{Place, Places},
     span::Span,
-    syntax::tree::{Change, Parameter, Piece, RawWord},
+    syntax::tree::{Change, Parameter, Piece, RawWord, Script},
     variables,
     word::{Fragment, Gaps, Known, Meaning, Origin, Signs, UNKNOWN, Word, is_literal, literal},
 };
@@ -94,6 +94,7 @@ struct Lines {
 }
 
 impl Lines {
+    #[inline]
     fn push(&mut self, word: Word) {
         if self.slots.is_empty() {
             self.start.push(word);
@@ -123,7 +124,7 @@ struct Draft {
     splits: bool,
     open: bool,
     secret: bool,
-    content: Option<String>,
+    content: Option<Box<str>>,
     /// True if the current word has text, even an empty one: `""` is a word.
     started: bool,
     /// The bytes of words that the values so far have produced.
@@ -214,7 +215,11 @@ impl Draft {
             let text = text.finish();
             let glob = glob && text != "[";
             let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
-            done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
+            let word = word.splitting(splits).opened(open).keeping_secret(secret).holding(content);
+            if done.is_empty() {
+                return Few::One(word);
+            }
+            done.push(word);
         }
         done
     }
@@ -231,20 +236,16 @@ fn written(piece: &Piece) -> Option<&SmolStr> {
     is_literal(text).then_some(text)
 }
 
-/// Returns the argument of a word without expansions, which is the most common case.
-#[inline(always)]
-fn plain(word: &RawWord) -> Option<Word> {
-    if let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() {
-        let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
-        let signs = Signs::of(text);
-        return (!signs.has(special)).then(|| Word::signed(text.clone(), signs, word.span));
-    }
-    joined_plain(word)
+/// Returns the text of a word without expansions, and the signs in it. Most words have only one piece.
+fn plain_text(word: &RawWord) -> Option<(&SmolStr, Signs)> {
+    let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() else { return None };
+    let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
+    let signs = Signs::of(text);
+    (!signs.has(special)).then_some((text, signs))
 }
 
 /// Returns the argument of a word of several pieces without expansions.
-#[inline(never)]
-fn joined_plain(word: &RawWord) -> Option<Word> {
+fn plain(word: &RawWord) -> Option<Word> {
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
     for piece in &word.pieces {
@@ -297,17 +298,20 @@ impl Interpreter<'_> {
     fn lines(&mut self, words: &[RawWord]) -> Lines {
         let mut lines = Lines { start: Vec::with_capacity(words.len()), slots: Few::default() };
         for word in words {
-            match plain(word) {
-                Some(arg) => lines.push(arg),
+            match plain_text(word) {
+                Some((text, signs)) => lines.push(Word::signed(text.clone(), signs, word.span)),
                 None => self.expand(word, &mut lines),
             }
         }
         lines
     }
 
-    /// Adds what a word with expansions may become. A word with braces may become several words.
+    /// Adds what a word of other pieces may become. A word with braces may become several words.
     #[inline(never)]
     fn expand(&mut self, word: &RawWord, lines: &mut Lines) {
+        if let Some(arg) = plain(word) {
+            return lines.push(arg);
+        }
         if let [Piece::Bare(text)] = word.pieces.as_slice()
             && brace::is_one_word(text)
             && is_literal(text)
@@ -432,22 +436,9 @@ impl Interpreter<'_> {
                 drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Form, None));
             }
             Piece::Parameter(parameter) => self.expand_parameter(parameter, drafts, splits),
-            Piece::Command { script, quoted } => {
-                let (Value { texts, known, .. }, content) = self.substitution(script);
-                // A directory that the line itself has chosen may have a name of several words.
-                let chosen = self.scope.places != Places::default() || output::follows_links(script);
-                let several = !quoted && splits && chosen && output::prints_a_path(script);
-                let known = if several { Known::Partly } else { known };
-                let text = texts.into_iter().next().unwrap_or_default();
-                let separators = (!quoted && splits).then(|| self.separators());
-                for draft in drafts.iter_mut() {
-                    draft.push_value(&text, known, separators.as_deref());
-                    draft.content.clone_from(&content);
-                    draft.origin = Origin::Output;
-                }
-            }
+            Piece::Command { script, quoted } => self.expand_output(script, !quoted && splits, drafts),
             Piece::Process(script) => {
-                let content = self.content(script);
+                let content = self.content(script).map(String::into_boxed_str);
                 drafts.iter_mut().for_each(|draft| {
                     draft.push("/dev/fd/63");
                     draft.content.clone_from(&content);
@@ -463,6 +454,26 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Appends the output of a command. Outside quotes, the output `splits`.
+    #[inline(never)]
+    fn expand_output(&mut self, script: &Script, splits: bool, drafts: &mut Few<Draft>) {
+        let (Value { texts, known, .. }, content) = self.substitution(script);
+        // A directory that the line itself has chosen may have a name of several words.
+        let chosen = self.scope.places != Places::default() || output::follows_links(script);
+        let several = splits && chosen && output::prints_a_path(script);
+        let known = if several { Known::Partly } else { known };
+        let text = texts.into_iter().next().unwrap_or_default();
+        let content = content.map(String::into_boxed_str);
+        let separators = splits.then(|| self.separators());
+        for draft in drafts.iter_mut() {
+            draft.push_value(&text, known, separators.as_deref());
+            draft.content.clone_from(&content);
+            draft.origin = Origin::Output;
+        }
+    }
+
+    /// Appends the value of a parameter.
+    #[inline(never)]
     fn expand_parameter(&mut self, parameter: &Parameter, drafts: &mut Few<Draft>, splits: bool) {
         // A value that the expansion does not change is not copied.
         let changed;

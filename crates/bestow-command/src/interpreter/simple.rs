@@ -153,12 +153,17 @@ impl Interpreter<'_> {
 
     /// Returns the output of a command into a pipe: of its own words, or of its input. Returns `None` too if nothing
     /// reads it.
+    #[inline]
     fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
         let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
         let is_read = self.is_heard() || teed(args).is_some();
-        if !is_read && given.is_none() {
-            return None;
-        }
+        if is_read || given.is_some() { self.filters(args, given, is_read) } else { None }
+    }
+
+    /// Returns the output of a command from its words and its input, if something reads it. The work counts in any
+    /// case.
+    #[inline(never)]
+    fn filters(&mut self, args: &[Word], given: Option<&str>, is_read: bool) -> Option<Output> {
         let cost = given.map_or(0, str::len);
         let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
         let runs = filters && self.budget.take_text(cost);
