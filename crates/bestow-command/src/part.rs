@@ -66,6 +66,6 @@ impl Part {
 impl Part {
     /// Returns true if the part has this tier, rule and position.
     pub(crate) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
-        self.tier == tier && self.rule == rule && self.span == span
+        self.span == span && self.tier == tier && self.rule == rule
     }
 }
