@@ -124,7 +124,7 @@ impl<'c> Interpreter<'c> {
         let bodies = std::mem::replace(&mut self.bodies, parsed.bodies.clone());
         let outer = self.outer;
         self.outer = outer.or(at);
-        self.parts.reserve(parsed.script.statements.len());
+        self.parts.reserve(parsed.commands);
         self.script(&parsed.script);
         self.outer = outer;
         self.bodies = bodies;

@@ -34,6 +34,7 @@ pub(super) struct Ledger {
     pub(super) faults: Vec<Fault>,
     pub(super) depth: usize,
     pub(super) nodes: usize,
+    pub(super) commands: usize,
     pub(super) steps: usize,
     pub(super) allowed_steps: usize,
     /// True if the text uses syntax that `sh` does not know or reads differently.

@@ -177,6 +177,7 @@ impl Reader<'_> {
 
     pub(super) fn command(&mut self) -> Read<Command> {
         self.node()?;
+        self.ledger.commands += 1;
         self.blanks();
         let start = self.at;
         let form = match self.peek() {

@@ -229,6 +229,8 @@ pub(crate) struct Fault {
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
+    /// The number of commands of any form.
+    pub(crate) commands: usize,
     pub(crate) bodies: Vec<Rc<RawWord>>,
     /// Faults. The list is empty exactly when the whole text was understood.
     pub(crate) faults: Vec<Fault>,
