@@ -266,10 +266,10 @@ impl Reader<'_> {
         if self.peek().is_none_or(|byte| lengths_of_reserved(byte) == 0) {
             return None;
         }
-        if self.reserved.0 != self.at {
-            self.reserved = (self.at, self.find_reserved());
+        if self.found_reserved.0 != self.at {
+            self.found_reserved = (self.at, self.find_reserved());
         }
-        self.reserved.1
+        self.found_reserved.1
     }
 
     #[inline(never)]
