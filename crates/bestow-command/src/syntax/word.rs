@@ -56,8 +56,8 @@ impl Pieces {
         self.done.push(piece);
     }
 
-    /// Adds a parameter in quotes that is one text. It is a word even if it is empty, so an empty text in front of it says
-    /// nothing.
+    /// Adds a parameter in quotes that is one text. It is a word even if it is empty, so an empty text in front of it
+    /// says nothing.
     pub(super) fn add_quoted_text(&mut self, parameter: Piece) {
         if self.grows == Some(Kind::Quoted) && self.text.is_empty() {
             self.grows = None;
@@ -234,8 +234,8 @@ impl<'a> Reader<'a> {
         Ok(Some(self.slice(self.at - length, self.at)))
     }
 
-    /// Reads a word that is one text in quotes, without an expansion or an escape. Returns `None`, and reads nothing, at
-    /// any other word.
+    /// Reads a word that is one text in quotes, without an expansion or an escape. Returns `None`, and reads nothing,
+    /// at any other word.
     #[inline(never)]
     fn quoted_word(&mut self, quote: u8) -> Option<&'a str> {
         let expands = |byte: u8| quote == b'"' && matches!(byte, b'\\' | b'$' | b'`');
