@@ -6,6 +6,7 @@ use crate::{
         Dialect, Scope, Value, id_output, is_evaluation_trap,
         output::{self, GeneratedFile, Output},
         redirections,
+        redirections::Descriptors,
     },
     invocation::{Input, Invocation, Invocations, Outcome},
     named_uses::NamedUses,
@@ -89,6 +90,8 @@ pub(crate) struct Interpreter<'c> {
     pub(super) traps: Vec<(SmolStr, Span)>,
     /// The files that the text has written.
     pub(super) generated: Vec<GeneratedFile>,
+    /// The descriptors that may be files which are open for reading.
+    pub(super) descriptors: Descriptors,
 }
 
 /// The number of parts for which an interpreter has room at first.
@@ -116,6 +119,7 @@ impl<'c> Interpreter<'c> {
             dialect: Dialect::Bash,
             traps: Vec::new(),
             generated: Vec::new(),
+            descriptors: Descriptors::default(),
         }
     }
 
