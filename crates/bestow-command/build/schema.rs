@@ -204,6 +204,7 @@ pub(crate) enum OperandsAre {
     Numbers,
     VariableNames,
     FreeTargets,
+    PackageNames,
 }
 
 /// The destination of the words.

@@ -164,6 +164,7 @@ fn told(test: Test<'_>) -> String {
         Test::Known => "no operand is unknown".into(),
         Test::Numbers => "every operand is a number".into(),
         Test::FreeTargets => "every operand is a target that stores nothing".into(),
+        Test::PackageNames => "every operand is the name of a package".into(),
         Test::VariableNames => "every operand is the name of a variable".into(),
         Test::LeastOperands(least) => format!("at least {least} operands"),
         Test::MostOperands(most) => format!("at most {most} operands"),

@@ -48,7 +48,12 @@ impl<T> Few<T> {
     pub(crate) fn map<U>(self, mut change: impl FnMut(T) -> U) -> Few<U> {
         match self {
             Few::One(item) => Few::One(change(item)),
-            Few::Many(items) => Few::Many(items.into_iter().map(change).collect()),
+            Few::Many(items) => {
+                // Items of another size would not fit the memory of these.
+                let mut changed = Vec::with_capacity(items.len());
+                changed.extend(items.into_iter().map(change));
+                Few::Many(changed)
+            }
         }
     }
 

@@ -46,21 +46,26 @@ pub(crate) const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
     /// Creates a part that runs in the start directory of its line.
+    #[inline]
     pub(crate) fn new(tier: Tier, rule: String, text: &str, span: Span) -> Self {
-        let dirs = Cow::Borrowed(StartDir::ONLY_OWN);
+        let (dirs, command) = (Cow::Borrowed(StartDir::ONLY_OWN), Part::shown(text, span));
+        Part { tier, command, rule, span, runs: None, starts: Vec::new(), dirs, obeys: Vec::new() }
+    }
+
+    /// Returns the text of a part of the line, cut short if it is long.
+    fn shown(text: &str, span: Span) -> String {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let mut end = text.len().min(MAX_SHOWN_BYTES);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule, span, runs: None, starts: Vec::new(), dirs, obeys: Vec::new() }
+        text.get(..end).unwrap_or_default().to_owned()
     }
 }
 
 impl Part {
     /// Returns true if the part has this tier, rule and position.
     pub(crate) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
-        self.tier == tier && self.rule == rule && self.span == span
+        self.span == span && self.tier == tier && self.rule == rule
     }
 }

@@ -23,6 +23,9 @@ pub(crate) struct Places {
 }
 
 impl Places {
+    /// The directory in which the host starts commands, and no other one.
+    pub(crate) const START: Places = Places { first: Place::Start, others: Vec::new() };
+
     /// Creates the directories of a line that may run anywhere.
     pub(crate) fn somewhere() -> Self {
         Places { first: Place::Somewhere, others: Vec::new() }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod arrivals;
+mod descriptors;
 mod directories;
 mod golden;
 mod invocations;
@@ -86,6 +87,7 @@ fn as_addition(row: &programs::Reads) -> Option<crate::SafeAddition> {
             | Test::Numbers
             | Test::VariableNames
             | Test::FreeTargets
+            | Test::PackageNames
             | Test::LeastOperands(_)
             | Test::MostOperands(_) => return None,
         }

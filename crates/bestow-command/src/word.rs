@@ -282,7 +282,7 @@ pub(crate) struct Word {
     /// True if the word contains a variable that may be secret, by its name or because the text has set it.
     secret: bool,
     /// The content of the file that the word names, if a process substitution determines it.
-    content: Option<String>,
+    content: Option<Box<str>>,
 }
 
 /// Constructors.
@@ -328,7 +328,7 @@ impl Word {
         let text = text.into();
         let signs = Signs::of(&text);
         let known = if self.known == Known::Fully && signs.has(Signs::UNKNOWN) { Known::Partly } else { self.known };
-        Word { text, signs, known, ..self.clone() }
+        Word { text, signs, known, content: self.content.clone(), ..*self }
     }
 
     /// Returns this word with a text of which a part may be anything.
@@ -344,9 +344,9 @@ impl Word {
         Word { known, secret, meaning: Meaning::Anything, ..self.with_text(text) }
     }
 
-    /// Returns this word at another place.
-    pub(crate) fn at(self, span: Span) -> Self {
-        Word { span, ..self }
+    /// Gives this word its place and the meaning of its unknown parts. It becomes any number of words if it is `open`.
+    pub(crate) fn complete(&mut self, span: Span, open: bool, meaning: Meaning) {
+        (self.span, self.open, self.meaning) = (span, self.open || open, meaning);
     }
 
     /// Returns this word as the result of an expansion.
@@ -390,7 +390,7 @@ impl Word {
     }
 
     /// Returns this word with the content of its file, or with the output in it.
-    pub(crate) fn holding(self, content: Option<String>) -> Self {
+    pub(crate) fn holding(self, content: Option<Box<str>>) -> Self {
         Word { content, ..self }
     }
 }

@@ -64,10 +64,12 @@ fn is_critical_elsewhere(operand: &str) -> bool {
 /// Returns true for a private key, or a file that lets users log in, or all of these files.
 fn is_private_key(path: &str) -> bool {
     const KEYS: &[&str] = &["id_", "authorized_keys", "*", "private-keys", "secring", "pubring"];
-    [".ssh/", ".gnupg/"].iter().any(|dir| {
-        path.rsplit_once(dir).is_some_and(|(before, file)| {
-            (before.is_empty() || before.ends_with('/')) && KEYS.iter().any(|key| file.starts_with(key))
-        })
+    let mut components = path.split('/').filter(|component| !matches!(*component, "" | "."));
+    let mut inside = false;
+    components.any(|component| {
+        let is_key = inside && KEYS.iter().any(|key| component.starts_with(key));
+        inside = matches!(component, ".ssh" | ".gnupg");
+        is_key
     })
 }
 

@@ -7,7 +7,7 @@ use crate::{
     interpreter::{Interpreter, Value, brace, output, parameter_expansion},
     place::{Place, Places},
     span::Span,
-    syntax::tree::{Change, Parameter, Piece, RawWord},
+    syntax::tree::{Change, Parameter, Piece, RawWord, Script},
     variables,
     word::{Fragment, Gaps, Known, Meaning, Origin, Signs, UNKNOWN, Word, is_literal, literal},
 };
@@ -50,18 +50,20 @@ impl Slot {
     }
 
     /// Appends each alternative to each of the command lines.
-    fn extend(self, ways: &mut Vec<Vec<Word>>) {
+    fn extend(self, ways: &mut Few<Vec<Word>>) {
         match self {
             Slot::Word(word) => ways.iter_mut().for_each(|way| way.push(word.clone())),
             Slot::OneOf(alternatives) => match alternatives.as_slice() {
                 [] => {}
                 [only] => ways.iter_mut().for_each(|way| way.extend_from_slice(only)),
-                several => {
-                    let mut longer = Vec::with_capacity(ways.len() * several.len());
-                    for way in ways.iter() {
-                        longer.extend(several.iter().map(|words| [way.as_slice(), words].concat()));
-                    }
-                    *ways = longer;
+                [others @ .., last] => {
+                    let mut longer = Vec::with_capacity(ways.len() * alternatives.len());
+                    std::mem::take(ways).for_each(|mut way| {
+                        longer.extend(others.iter().map(|words| [way.as_slice(), words].concat()));
+                        way.extend_from_slice(last);
+                        longer.push(way);
+                    });
+                    *ways = longer.into();
                 }
             },
         }
@@ -83,6 +85,33 @@ impl Slot {
     }
 }
 
+/// The command lines that words may become, while the words are expanded.
+struct Lines {
+    /// The words before the first one with several alternatives.
+    start: Vec<Word>,
+    /// The words from it on.
+    slots: Few<Slot>,
+}
+
+impl Lines {
+    #[inline]
+    fn push(&mut self, word: Word) {
+        if self.slots.is_empty() {
+            self.start.push(word);
+        } else {
+            self.slots.push(Slot::Word(word));
+        }
+    }
+
+    fn push_one_of(&mut self, alternatives: Few<Few<Word>>) {
+        match alternatives {
+            Few::One(Few::One(word)) => self.push(word),
+            Few::One(words) if self.slots.is_empty() => words.for_each(|word| self.start.push(word)),
+            alternatives @ (Few::One(_) | Few::Many(_)) => self.slots.push(Slot::OneOf(alternatives)),
+        }
+    }
+}
+
 /// The words that one word may become, while its pieces are read.
 #[derive(Clone, Debug, Default)]
 struct Draft {
@@ -95,7 +124,7 @@ struct Draft {
     splits: bool,
     open: bool,
     secret: bool,
-    content: Option<String>,
+    content: Option<Box<str>>,
     /// True if the current word has text, even an empty one: `""` is a word.
     started: bool,
     /// The bytes of words that the values so far have produced.
@@ -186,7 +215,11 @@ impl Draft {
             let text = text.finish();
             let glob = glob && text != "[";
             let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
-            done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
+            let word = word.splitting(splits).opened(open).keeping_secret(secret).holding(content);
+            if done.is_empty() {
+                return Few::One(word);
+            }
+            done.push(word);
         }
         done
     }
@@ -203,13 +236,16 @@ fn written(piece: &Piece) -> Option<&SmolStr> {
     is_literal(text).then_some(text)
 }
 
-/// Returns the argument of a word without expansions, which is the most common case.
+/// Returns the text of a word without expansions, and the signs in it. Most words have only one piece.
+fn plain_text(word: &RawWord) -> Option<(&SmolStr, Signs)> {
+    let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() else { return None };
+    let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
+    let signs = Signs::of(text);
+    (!signs.has(special)).then_some((text, signs))
+}
+
+/// Returns the argument of a word of several pieces without expansions.
 fn plain(word: &RawWord) -> Option<Word> {
-    if let [piece @ (Piece::Bare(text) | Piece::Quoted(text))] = word.pieces.as_slice() {
-        let special = if matches!(piece, Piece::Bare(_)) { Signs::BRACE.or(Signs::PRIVATE) } else { Signs::PRIVATE };
-        let signs = Signs::of(text);
-        return (!signs.has(special)).then(|| Word::signed(text.clone(), signs, word.span));
-    }
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
     for piece in &word.pieces {
@@ -231,52 +267,50 @@ fn plain(word: &RawWord) -> Option<Word> {
 impl Interpreter<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
-        let mut all = Vec::with_capacity(words.len());
-        self.slots(words).for_each(|slot| slot.add_all(&mut all));
+        let Lines { start: mut all, slots } = self.lines(words);
+        slots.for_each(|slot| slot.add_all(&mut all));
         all
     }
 
     /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
     pub(super) fn ways(&mut self, words: &[RawWord]) -> Few<Vec<Word>> {
-        let mut way = Vec::with_capacity(words.len());
-        // Most words at the beginning have no expansion.
-        way.extend(words.iter().map_while(plain));
-        match words.get(way.len()..) {
-            None | Some([]) => Few::One(way),
-            Some(rest) => self.continued(way, rest),
-        }
+        let Lines { start, slots } = self.lines(words);
+        if slots.is_empty() { Few::One(start) } else { self.all_ways(start, slots) }
     }
 
-    /// Returns the command lines that begin with these words and continue with those that `rest` may become.
-    fn continued(&mut self, mut way: Vec<Word>, rest: &[RawWord]) -> Few<Vec<Word>> {
+    /// Returns the command lines that begin with the words `way`.
+    #[inline(never)]
+    fn all_ways(&mut self, mut way: Vec<Word>, mut slots: Few<Slot>) -> Few<Vec<Word>> {
         let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.count()));
-        let mut slots = self.slots(rest);
         if count(&slots) > MAX_WAYS {
             slots.iter_mut().for_each(Slot::keep_ends_of_numbers);
         }
-        let count = count(&slots);
-        if count > MAX_WAYS {
+        if count(&slots) > MAX_WAYS {
             self.mark_unknown("more ways to read it than are followed");
-        }
-        if count > MAX_WAYS || count == 1 {
             slots.for_each(|slot| slot.add_all(&mut way));
             return Few::One(way);
         }
-        let mut ways = vec![way];
+        let mut ways = Few::One(way);
         slots.for_each(|slot| slot.extend(&mut ways));
-        ways.into()
+        ways
     }
 
-    fn slots(&mut self, words: &[RawWord]) -> Few<Slot> {
-        let mut slots = Few::default();
-        words.iter().for_each(|word| self.expand(word, &mut slots));
-        slots
+    fn lines(&mut self, words: &[RawWord]) -> Lines {
+        let mut lines = Lines { start: Vec::with_capacity(words.len()), slots: Few::default() };
+        for word in words {
+            match plain_text(word) {
+                Some((text, signs)) => lines.push(Word::signed(text.clone(), signs, word.span)),
+                None => self.expand(word, &mut lines),
+            }
+        }
+        lines
     }
 
-    /// Adds the slots that one word fills. A word with braces may fill several.
-    fn expand(&mut self, word: &RawWord, slots: &mut Few<Slot>) {
+    /// Adds what a word of other pieces may become. A word with braces may become several words.
+    #[inline(never)]
+    fn expand(&mut self, word: &RawWord, lines: &mut Lines) {
         if let Some(arg) = plain(word) {
-            return slots.push(Slot::Word(arg));
+            return lines.push(arg);
         }
         if let [Piece::Bare(text)] = word.pieces.as_slice()
             && brace::is_one_word(text)
@@ -284,19 +318,18 @@ impl Interpreter<'_> {
             // As much as its characters cost one by one.
             && self.budget.try_expand(text.char_indices().map(|(at, c)| at + c.len_utf8()).sum())
         {
-            return slots.push(Slot::Word(Word::written(text.clone(), word.span).meaning(Meaning::Number)));
+            return lines.push(Word::written(text.clone(), word.span).meaning(Meaning::Number));
         }
         let Some(expansion) = brace::expand(&word.pieces) else {
-            return slots.push(match self.expand_pieces(&word.pieces, word.span, true) {
-                Few::One(Few::One(word)) => Slot::Word(word),
-                alternatives @ (Few::One(_) | Few::Many(_)) => Slot::OneOf(alternatives),
-            });
+            return lines.push_one_of(self.expand_pieces(&word.pieces, word.span, true));
         };
         if !expansion.complete {
             self.uses.lose();
             self.mark_unknown("more braces than are followed");
         }
-        slots.extend(expansion.words.iter().map(|pieces| Slot::OneOf(self.expand_pieces(pieces, word.span, true))));
+        for pieces in &expansion.words {
+            lines.push_one_of(self.expand_pieces(pieces, word.span, true));
+        }
     }
 
     /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
@@ -338,21 +371,24 @@ impl Interpreter<'_> {
             }
         }
         let other_blanks = self.scope.assigned("IFS").is_some();
-        let named = pieces.iter().all(|piece| self.is_named(piece));
         let reckons =
             |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Arithmetic(_));
-        let meaning = match named {
-            _ if pieces.iter().all(reckons) => Meaning::Number,
-            true => Meaning::Address,
-            false => Meaning::Anything,
+        let meaning = if pieces.iter().all(reckons) {
+            Meaning::Number
+        } else if pieces.iter().all(|piece| self.is_named(piece)) {
+            Meaning::Address
+        } else {
+            Meaning::Anything
         };
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
-            draft.into_words().map(|arg| {
+            let mut words = draft.into_words();
+            for arg in words.iter_mut() {
                 let blanks = other_blanks && arg.is_expanded();
                 let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
-                arg.at(span).opened(open).meaning(meaning)
-            })
+                arg.complete(span, open, meaning);
+            }
+            words
         };
         drafts.map(finish)
     }
@@ -399,39 +435,10 @@ impl Interpreter<'_> {
                 let value = tilde(name);
                 drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Form, None));
             }
-            Piece::Parameter(parameter) => {
-                let value = self.read_parameter(parameter);
-                if value.known != Known::Fully && self.is_private(parameter) {
-                    drafts.iter_mut().for_each(|draft| draft.secret = true);
-                }
-                let separators = (!parameter.quoted && splits).then(|| self.separators());
-                let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
-                match value {
-                    Value { list: true, texts, known } if !splits || joined => {
-                        multiply(drafts, &[texts.join(" ").into()], known, separators.as_deref());
-                    }
-                    Value { list: true, texts, known } => {
-                        drafts.iter_mut().for_each(|draft| draft.push_list(&texts, known, separators.as_deref()));
-                    }
-                    Value { texts, known, .. } => multiply(drafts, &texts, known, separators.as_deref()),
-                }
-            }
-            Piece::Command { script, quoted } => {
-                let (Value { texts, known, .. }, content) = self.substitution(script);
-                // A directory that the line itself has chosen may have a name of several words.
-                let chosen = self.scope.places != Places::default() || output::follows_links(script);
-                let several = !quoted && splits && chosen && output::prints_a_path(script);
-                let known = if several { Known::Partly } else { known };
-                let text = texts.into_iter().next().unwrap_or_default();
-                let separators = (!quoted && splits).then(|| self.separators());
-                for draft in drafts.iter_mut() {
-                    draft.push_value(&text, known, separators.as_deref());
-                    draft.content.clone_from(&content);
-                    draft.origin = Origin::Output;
-                }
-            }
+            Piece::Parameter(parameter) => self.expand_parameter(parameter, drafts, splits),
+            Piece::Command { script, quoted } => self.expand_output(script, !quoted && splits, drafts),
             Piece::Process(script) => {
-                let content = self.content(script);
+                let content = self.content(script).map(String::into_boxed_str);
                 drafts.iter_mut().for_each(|draft| {
                     draft.push("/dev/fd/63");
                     draft.content.clone_from(&content);
@@ -444,6 +451,49 @@ impl Interpreter<'_> {
                     .iter_mut()
                     .for_each(|draft| draft.push_value(&Fragment::NonEmpty.to_string(), Known::Form, None));
             }
+        }
+    }
+
+    /// Appends the output of a command. Outside quotes, the output `splits`.
+    #[inline(never)]
+    fn expand_output(&mut self, script: &Script, splits: bool, drafts: &mut Few<Draft>) {
+        let (Value { texts, known, .. }, content) = self.substitution(script);
+        // A directory that the line itself has chosen may have a name of several words.
+        let chosen = self.scope.places != Places::default() || output::follows_links(script);
+        let several = splits && chosen && output::prints_a_path(script);
+        let known = if several { Known::Partly } else { known };
+        let text = texts.into_iter().next().unwrap_or_default();
+        let content = content.map(String::into_boxed_str);
+        let separators = splits.then(|| self.separators());
+        for draft in drafts.iter_mut() {
+            draft.push_value(&text, known, separators.as_deref());
+            draft.content.clone_from(&content);
+            draft.origin = Origin::Output;
+        }
+    }
+
+    /// Appends the value of a parameter.
+    #[inline(never)]
+    fn expand_parameter(&mut self, parameter: &Parameter, drafts: &mut Few<Draft>, splits: bool) {
+        // A value that the expansion does not change is not copied.
+        let changed;
+        let value = match self.scope.assigned(&parameter.name) {
+            Some(value) if !value.list && parameter.is_plain() => value,
+            _ => {
+                changed = self.read_parameter(parameter);
+                &changed
+            }
+        };
+        if value.known != Known::Fully && self.is_private(parameter) {
+            drafts.iter_mut().for_each(|draft| draft.secret = true);
+        }
+        let separators = (!parameter.quoted && splits).then(|| self.separators());
+        let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
+        let (texts, known, separators) = (&value.texts, value.known, separators.as_deref());
+        match value.list {
+            true if !splits || joined => multiply(drafts, &[texts.join(" ").into()], known, separators),
+            true => drafts.iter_mut().for_each(|draft| draft.push_list(texts, known, separators)),
+            false => multiply(drafts, texts, known, separators),
         }
     }
 
@@ -654,19 +704,23 @@ fn multiply(drafts: &mut Few<Draft>, texts: &[SmolStr], known: Known, separators
     let room = (MAX_ALTERNATIVES / drafts.len().max(1)).max(1);
     let lost = texts.len() > room;
     let known = if lost { Known::Partly } else { known };
-    let mut grown = Vec::with_capacity(drafts.len() * texts.len().min(room));
-    for draft in drafts.iter() {
-        grown.extend(texts.iter().take(room).map(|text| {
+    let Some((last, others)) = texts.get(..room).unwrap_or(texts).split_last() else {
+        if separators.is_none() {
+            // `"$*"` without parameters is one empty word.
+            drafts.iter_mut().for_each(|draft| draft.started = true);
+        }
+        return;
+    };
+    let mut grown = Vec::with_capacity(drafts.len() * (others.len() + 1));
+    std::mem::take(drafts).for_each(|mut draft| {
+        draft.open |= lost;
+        grown.extend(others.iter().map(|text| {
             let mut draft = draft.clone();
-            draft.open |= lost;
             draft.push_value(text, known, separators);
             draft
         }));
-    }
-    if !grown.is_empty() {
-        *drafts = grown.into();
-    } else if separators.is_none() {
-        // `"$*"` without parameters is one empty word.
-        drafts.iter_mut().for_each(|draft| draft.started = true);
-    }
+        draft.push_value(last, known, separators);
+        grown.push(draft);
+    });
+    *drafts = grown.into();
 }

@@ -74,11 +74,16 @@ impl Interpreter<'_> {
     }
 
     /// Searches the written files that these commands may run.
+    #[inline]
     pub(super) fn run_written(&mut self, ways: &[Vec<Word>], redirects: &[Redirect], span: Span) {
         let gives = |word: &Word| substituted(word).is_some();
-        if self.generated.is_empty() && !ways.iter().flatten().any(gives) {
-            return;
+        if !self.generated.is_empty() || ways.iter().any(|way| way.iter().any(gives)) {
+            self.search_written(ways, redirects, span);
         }
+    }
+
+    #[inline(never)]
+    fn search_written(&mut self, ways: &[Vec<Word>], redirects: &[Redirect], span: Span) {
         let reads = redirects.iter().filter(|redirect| redirect.flow == Flow::Read);
         let read: Vec<Word> = reads.flat_map(|redirect| self.named(&redirect.target)).collect();
         for way in ways {

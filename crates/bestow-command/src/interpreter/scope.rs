@@ -3,7 +3,10 @@
 //! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
 
 use crate::{
-    interpreter::{Value, shared::Shared},
+    interpreter::{
+        Value,
+        shared::{Empty, Shared},
+    },
     place::{Place, Places},
     syntax::tree::Command,
     values::StartDir,
@@ -11,7 +14,12 @@ use crate::{
     word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
-use std::{borrow::Cow, collections::BTreeMap, rc::Rc};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    ops::{Deref, DerefMut},
+    rc::Rc,
+};
 
 /// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;
@@ -80,9 +88,28 @@ impl Positional {
     }
 }
 
-/// The state of a shell. A copy for a subshell costs nothing until the subshell changes something.
+/// The state of a shell, of which copies are shared. A copy for a subshell costs nothing until the subshell changes
+/// something.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scope {
+pub(crate) struct Scope(Shared<ShellState>);
+
+impl Deref for Scope {
+    type Target = ShellState;
+
+    fn deref(&self) -> &ShellState {
+        &self.0
+    }
+}
+
+impl DerefMut for Scope {
+    fn deref_mut(&mut self) -> &mut ShellState {
+        self.0.own()
+    }
+}
+
+/// The state of a shell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShellState {
     variables: Shared<BTreeMap<SmolStr, Value>>,
     /// Read-only variables. An assignment to them may fail.
     fixed: Shared<Vec<String>>,
@@ -97,6 +124,20 @@ pub(crate) struct Scope {
     lost: bool,
     /// True if a trap or a setting of the shell may keep `exit` from ending it, or run something where it ends.
     meddled: bool,
+}
+
+impl Empty for ShellState {
+    const EMPTY: &'static Self = &ShellState {
+        variables: Shared::EMPTY,
+        fixed: Shared::EMPTY,
+        functions: Shared::EMPTY,
+        positional: Positional { words: Shared::EMPTY, shaky: None },
+        places: Places::START,
+        stayed: Shared::EMPTY,
+        entering: Shared::EMPTY,
+        lost: false,
+        meddled: false,
+    };
 }
 
 /// The limit of directories in which the shell may have stayed.
@@ -119,6 +160,33 @@ fn add_all(all: &mut Shared<Vec<SmolStr>>, more: &[SmolStr]) -> bool {
 }
 
 impl Scope {
+    /// Joins the states of two ways that meet.
+    pub(crate) fn join(&mut self, other: &Scope) {
+        if !self.0.is(&other.0) && !self.is_copy_of(other) {
+            self.0.own().join(other);
+        }
+    }
+
+    /// Ends the current statement. Later commands run even if a `cd` has failed.
+    pub(crate) fn settle(&mut self) {
+        if !self.entering.is_empty() {
+            self.0.own().settle();
+        }
+    }
+
+    /// Returns true if no command can tell the states apart.
+    pub(super) fn is_same(&self, other: &Scope) -> bool {
+        self.0.is(&other.0) || self.equals(other)
+    }
+
+    /// Returns the state for a new shell that is started here, without functions and parameters.
+    pub(crate) fn for_new_shell(&self) -> Scope {
+        let (functions, positional) = (Shared::default(), Positional::default());
+        Scope(Shared::new(ShellState { functions, positional, ..ShellState::clone(self) }))
+    }
+}
+
+impl ShellState {
     /// Returns the values to which `name` may expand.
     pub(crate) fn read(&self, name: &str) -> Value {
         self.value(name).into_owned()
@@ -234,6 +302,9 @@ impl Scope {
 
     /// Returns the cost of a path that may be in any of the known directories, in evaluated words.
     pub(crate) fn weight_of_places(&self) -> usize {
+        if self.is_at_start() {
+            return 0;
+        }
         let bytes = |place: &Place| match place {
             Place::At(base) => base.len(),
             Place::Start | Place::Somewhere => 0,
@@ -242,11 +313,8 @@ impl Scope {
         all.sum::<usize>() / BYTES_OF_A_WORD
     }
 
-    /// Joins the states of two ways that meet.
-    pub(crate) fn join(&mut self, other: &Scope) {
-        if self.is_copy_of(other) {
-            return;
-        }
+    /// Joins another state, which is no copy of this one.
+    fn join(&mut self, other: &ShellState) {
         self.lost |= other.lost;
         self.meddled |= other.meddled;
         self.join_variables(other);
@@ -264,11 +332,8 @@ impl Scope {
         self.stayed.iter().cloned()
     }
 
-    /// Ends the current statement. Later commands run even if a `cd` has failed.
-    pub(crate) fn settle(&mut self) {
-        if self.entering.is_empty() {
-            return;
-        }
+    /// Ends a statement with a `cd`.
+    fn settle(&mut self) {
         let entering = std::mem::take(&mut self.entering);
         let fits = add_all(&mut self.stayed, &entering);
         self.lose_place_unless(fits);
@@ -296,7 +361,7 @@ impl Scope {
         }
     }
 
-    fn join_variables(&mut self, other: &Scope) {
+    fn join_variables(&mut self, other: &ShellState) {
         if !self.fixed.is(&other.fixed) {
             let more: Vec<_> = other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect();
             self.fixed.own().extend(more);
@@ -325,7 +390,7 @@ impl Scope {
         }
     }
 
-    fn join_functions(&mut self, other: &Scope) {
+    fn join_functions(&mut self, other: &ShellState) {
         if self.functions.is(&other.functions) {
             return;
         }
@@ -345,9 +410,9 @@ impl Scope {
     }
 
     /// Returns true if one state is a copy of the other, and neither has changed since. Equal states may be no copies.
-    fn is_copy_of(&self, other: &Scope) -> bool {
+    fn is_copy_of(&self, other: &ShellState) -> bool {
         // Every field is named, so that none is forgotten.
-        let Scope { variables, fixed, functions, positional, places, stayed, entering, lost, meddled } = self;
+        let ShellState { variables, fixed, functions, positional, places, stayed, entering, lost, meddled } = self;
         variables.is(&other.variables)
             && fixed.is(&other.fixed)
             && functions.is(&other.functions)
@@ -358,8 +423,7 @@ impl Scope {
             && *places == other.places
     }
 
-    /// Returns true if no command can tell the states apart.
-    pub(super) fn is_same(&self, other: &Scope) -> bool {
+    fn equals(&self, other: &ShellState) -> bool {
         self.variables == other.variables
             && self.fixed == other.fixed
             && self.functions.is(&other.functions)
@@ -371,7 +435,7 @@ impl Scope {
     }
 
     /// Returns true if another round from the state `before` has changed nothing relevant.
-    pub(crate) fn is_settled(&self, before: &Scope) -> bool {
+    pub(crate) fn is_settled(&self, before: &ShellState) -> bool {
         let same = |(name, value): (&SmolStr, &Value)| {
             let earlier = before.value(name);
             *earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
@@ -390,7 +454,7 @@ impl Scope {
     }
 
     /// Makes every value unknown that differs from `before`.
-    pub(super) fn widen(&mut self, before: &Scope) {
+    pub(super) fn widen(&mut self, before: &ShellState) {
         for (name, value) in self.variables.own() {
             if before.variables.get(name) != Some(value) {
                 *value = Value::wild();
@@ -458,10 +522,5 @@ impl Scope {
             }
         }
         dirs.into()
-    }
-
-    /// Returns the state for a new shell that is started here, without functions and parameters.
-    pub(crate) fn for_new_shell(&self) -> Scope {
-        Scope { functions: Shared::default(), positional: Positional::default(), ..self.clone() }
     }
 }

@@ -8,11 +8,15 @@ pub(super) struct Shared<T>(Option<Rc<T>>);
 
 impl<T> Default for Shared<T> {
     fn default() -> Self {
-        Shared(None)
+        Shared::EMPTY
     }
 }
 
-/// A collection that may be empty.
+impl<T> Shared<T> {
+    pub(super) const EMPTY: Self = Shared(None);
+}
+
+/// A value that may be empty.
 pub(super) trait Empty: Clone + Default + 'static {
     const EMPTY: &'static Self;
 }

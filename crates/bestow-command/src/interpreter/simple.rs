@@ -10,6 +10,7 @@ use crate::{
         is_free,
         output::{self, Output},
         redirections,
+        scope::Function,
     },
     invocation::{Input, Invocation, Outcome},
     lang::filter,
@@ -92,9 +93,12 @@ impl Interpreter<'_> {
     /// line that `read` takes from the input is unknown.
     fn either(&mut self, ways: &[Vec<Word>], input: &Input, certain: bool, span: Span) -> Option<Output> {
         let line = if certain && self.scope.assigned("IFS").is_none() { input } else { &Input::Unknown };
-        if let [only] = ways {
-            return self.run(only, input, line, span);
-        }
+        if let [only] = ways { self.run(only, input, line, span) } else { self.any_of(ways, input, line, span) }
+    }
+
+    /// Runs each of several possible command lines from the same state.
+    #[inline(never)]
+    fn any_of(&mut self, ways: &[Vec<Word>], input: &Input, line: &Input, span: Span) -> Option<Output> {
         let entry = self.scope.clone();
         let mut after: Option<Scope> = None;
         let mut printed = String::new();
@@ -118,12 +122,26 @@ impl Interpreter<'_> {
             self.mark_unknown("what is run depends on an expansion that may be empty");
             return None;
         };
-        let Some(function) = self.scope.function(program.text()).cloned() else {
-            self.run_program(args, input, line, span);
-            return self.prints(args, input);
-        };
-        let called = self.call(args, &function, span);
-        if may_be_a_program(self.evaluator, program.text(), &function) {
+        if let Some(function) = self.scope.function(program.text()).cloned() {
+            return self.run_function(&function, args, input, line, span);
+        }
+        self.run_program(args, input, line, span);
+        self.prints(args, input)
+    }
+
+    /// Runs a function, and the program of this name if the function may not be defined.
+    #[inline(never)]
+    fn run_function(
+        &mut self,
+        function: &Function,
+        args: &[Word],
+        input: &Input,
+        line: &Input,
+        span: Span,
+    ) -> Option<Output> {
+        let name = args.first().map(Word::text).unwrap_or_default();
+        let called = self.call(args, function, span);
+        if may_be_a_program(self.evaluator, name, function) {
             let after_call = self.scope.clone();
             self.run_program(args, input, line, span);
             self.scope.join(&after_call);
@@ -135,12 +153,17 @@ impl Interpreter<'_> {
 
     /// Returns the output of a command into a pipe: of its own words, or of its input. Returns `None` too if nothing
     /// reads it.
+    #[inline]
     fn prints(&mut self, args: &[Word], input: &Input) -> Option<Output> {
         let given = if let Input::Text(text) = input { Some(text.as_str()) } else { None };
         let is_read = self.is_heard() || teed(args).is_some();
-        if !is_read && given.is_none() {
-            return None;
-        }
+        if is_read || given.is_some() { self.filters(args, given, is_read) } else { None }
+    }
+
+    /// Returns the output of a command from its words and its input, if something reads it. The work counts in any
+    /// case.
+    #[inline(never)]
+    fn filters(&mut self, args: &[Word], given: Option<&str>, is_read: bool) -> Option<Output> {
         let cost = given.map_or(0, str::len);
         let filters = args.first().is_some_and(|program| filter::is_filter(program.text()));
         let runs = filters && self.budget.take_text(cost);
@@ -236,6 +259,10 @@ impl Interpreter<'_> {
                     Some(Input::Text(joined(&args)))
                 }
                 Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),
+                Flow::Duplicate if self.descriptors.record(redirect, &[]) => {
+                    self.record_part(Tier::Dangerous, OPENS_TO_WRITE, redirect.target.span);
+                    Some(Input::Unknown).filter(|_| redirect.descriptor == Some(0))
+                }
                 Flow::Duplicate if is_bare(&redirect.target, "-") => {
                     Some(Input::Text(String::new())).filter(|_| redirect.descriptor == Some(0))
                 }
@@ -243,6 +270,9 @@ impl Interpreter<'_> {
                 Flow::Read | Flow::Write => {
                     let targets = self.expand_whole(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
+                    if self.descriptors.record(redirect, &targets) {
+                        self.record_part(Tier::Dangerous, OPENS_TO_WRITE, redirect.target.span);
+                    }
                     let nothing =
                         matches!(targets.as_slice(), [target] if target.is_exact() && target.text() == "/dev/null");
                     // Only a process substitution determines the content of its file. Other words only name a file.
@@ -309,6 +339,9 @@ impl Interpreter<'_> {
         self.record_part(Tier::Dangerous, rule, target.span());
     }
 }
+
+/// The reason for a descriptor that `/dev/stderr` and similar names open for writing.
+const OPENS_TO_WRITE: &str = "an output becomes a file that is open for reading, which `/dev/stderr` opens for writing";
 
 /// Returns true if a command prints nothing, so that redirecting its output empties the file.
 fn prints_nothing(args: &[Word]) -> bool {

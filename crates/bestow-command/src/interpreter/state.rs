@@ -6,6 +6,7 @@ use crate::{
         Dialect, Scope, Value, id_output, is_evaluation_trap,
         output::{self, GeneratedFile, Output},
         redirections,
+        redirections::Descriptors,
     },
     invocation::{Input, Invocation, Invocations, Outcome},
     named_uses::NamedUses,
@@ -89,6 +90,8 @@ pub(crate) struct Interpreter<'c> {
     pub(super) traps: Vec<(SmolStr, Span)>,
     /// The files that the text has written.
     pub(super) generated: Vec<GeneratedFile>,
+    /// The descriptors that may be files which are open for reading.
+    pub(super) descriptors: Descriptors,
 }
 
 /// The number of parts for which an interpreter has room at first.
@@ -116,6 +119,7 @@ impl<'c> Interpreter<'c> {
             dialect: Dialect::Bash,
             traps: Vec::new(),
             generated: Vec::new(),
+            descriptors: Descriptors::default(),
         }
     }
 
@@ -124,7 +128,7 @@ impl<'c> Interpreter<'c> {
         let bodies = std::mem::replace(&mut self.bodies, parsed.bodies.clone());
         let outer = self.outer;
         self.outer = outer.or(at);
-        self.parts.reserve(parsed.script.statements.len());
+        self.parts.reserve(parsed.commands);
         self.script(&parsed.script);
         self.outer = outer;
         self.bodies = bodies;
@@ -142,6 +146,7 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Creates a part that runs in the start directory of the line.
+    #[inline]
     pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
         Part::new(tier, rule.into(), self.text, self.outer.unwrap_or(span))
     }
@@ -238,7 +243,9 @@ impl<'c> Interpreter<'c> {
         self.is_heard
     }
 
-    /// Follows a compound command with its redirections. Returns the known part of its output.
+    /// Follows a compound command with its redirections. Returns the known part of its output. Its code stays out of
+    /// that of simple commands.
+    #[inline(never)]
     fn compound(&mut self, command: &Command, input: Input) -> Option<Output> {
         let given = self.redirects(&command.redirects).unwrap_or(input);
         let was_fed = self.is_fed;

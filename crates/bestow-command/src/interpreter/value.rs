@@ -97,8 +97,8 @@ impl Value {
         if self == other {
             return self.clone();
         }
-        let mut texts = self.texts.clone();
-        texts.extend(other.texts.iter().filter(|text| !self.texts.contains(text)).cloned());
+        let more = other.texts.iter().filter(|text| !self.texts.contains(text));
+        let texts = self.texts.iter().chain(more).cloned().collect();
         let known = if self.list || other.list { Known::Partly } else { self.known.max(other.known) };
         Value::one_of(texts, known)
     }

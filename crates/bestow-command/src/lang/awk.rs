@@ -30,12 +30,19 @@ pub(crate) fn check(program: &str) -> Result<(), Doubt> {
             Token::Sign('@') => return Err("an `awk` program with an indirect call"),
             Token::Sign('(' | '[') => depth += 1,
             Token::Sign(')' | ']') => depth = depth.saturating_sub(1),
+            Token::Sign('\n') if depth > 0 || tokens.get(..index).is_some_and(goes_on) => {}
             Token::Sign(';' | '}' | '\n') => printing = false,
             Token::Sign('>') if printing && depth == 0 => return Err("an `awk` program that writes a file"),
             Token::Sign(_) | Token::Word(_) | Token::Value => {}
         }
     }
     Ok(())
+}
+
+/// Returns true if a statement goes on behind a line break after these tokens.
+fn goes_on(tokens: &[Token]) -> bool {
+    let last = tokens.iter().rev().find(|token| **token != Token::Sign('\n'));
+    matches!(last, Some(Token::Sign(',' | '&' | '|' | '?' | ':')))
 }
 
 /// Returns the command lines that a program runs. A `None` stands for each command line that is not written out.

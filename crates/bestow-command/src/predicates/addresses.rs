@@ -14,8 +14,8 @@ pub(crate) fn curl_addresses(options: &Options<'_>) -> Answer {
         let value = value.as_deref().unwrap_or_default();
         let sends_file = matches!(name.as_str(), "-H" | "--header" | "-w" | "--write-out") && value.starts_with('@');
         let writes_file = matches!(name.as_str(), "-w" | "--write-out") && value.contains("%output");
-        let overrides = name.ends_with("header") || name == "-H";
-        if overrides && value.to_ascii_lowercase().contains("method") {
+        let is_header = name.ends_with("header") || name == "-H";
+        if is_header && overrides_method(value) {
             return Err("a header asks for another method".into());
         }
         let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
@@ -140,18 +140,23 @@ pub(crate) fn http_request(options: &Options<'_>) -> Answer {
     if sent.iter().all(|word| is_question(word)) { Ok(()) } else { Err("it sends data".into()) }
 }
 
+/// Returns true for a header such as `X-HTTP-Method-Override`, after which a server handles the request as another one.
+fn overrides_method(header: &str) -> bool {
+    header.to_ascii_lowercase().contains("method")
+}
+
 /// Returns true for `name==value` and `name:value`. The first sign in the word decides the type, and `@` reads a file.
 fn is_question(word: &str) -> bool {
     let Some(at) = word.find(['=', ':', '@', ';', '\\', '[']) else { return false };
     let behind = word.get(at..).unwrap_or_default();
     let value = behind.strip_prefix("==").or_else(|| behind.strip_prefix(':').filter(|rest| !rest.starts_with('=')));
-    value.is_some_and(|value| !value.starts_with(['@', '=', ':']))
+    !overrides_method(word) && value.is_some_and(|value| !value.starts_with(['@', '=', ':']))
 }
 
 /// Refuses an address, because the program would contact it.
 pub(crate) fn local_repository(options: &Options<'_>) -> Answer {
-    let local = |word: &&Word| !word.text().contains("://") && !word.has_output();
-    when(options.operands.iter().all(local), "an address that is asked")
+    let local = |word: &Word| !word.text().contains("://") && !word.has_output();
+    when(options.operands.iter().chain(options.values.iter()).all(|word| local(word)), "an address that is asked")
 }
 
 /// Refuses manifests from an address, which `kubectl` would fetch.

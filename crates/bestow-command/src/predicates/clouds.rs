@@ -14,6 +14,7 @@ const VALUED: &[&str] = &[
     "--account",
     "--zone",
     "--filter",
+    "--flatten",
     "--subscription",
     "--resource-group",
     "-g",
@@ -48,7 +49,8 @@ fn verbs<'a>(rest: &'a [Word], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> 
         if !VALUED.contains(&text) && !has_verb(&words) {
             return Err("an option in front of the verb is not on the list".into());
         }
-        if rest.peek().is_some_and(|next| !next.text().starts_with('-')) {
+        // An option that denies something takes no value.
+        if !text.starts_with("--no-") && rest.peek().is_some_and(|next| !next.text().starts_with('-')) {
             rest.next();
         }
     }
@@ -115,6 +117,7 @@ const AWS_OTHERS: &[&str] = &[
 /// Options of `aws` without a value.
 const AWS_BARE: &[&str] = &[
     "--no-cli-pager",
+    "--no-cli-auto-prompt",
     "--debug",
     "--no-paginate",
     "--recursive",
@@ -124,6 +127,44 @@ const AWS_BARE: &[&str] = &[
     "--no-sign-request",
     "--follow",
     "--dryrun",
+];
+
+/// Operations of `aws` that write the file that their last word names, or that change something, in spite of their verb.
+const AWS_NOT_READING: &[&str] = &[
+    "describe-input-device-thumbnail",
+    "get-activity-task",
+    "get-chunk",
+    "get-clip",
+    "get-configuration",
+    "get-credentials-for-identity",
+    "get-export",
+    "get-glyphs",
+    "get-hosted-configuration-version",
+    "get-id",
+    "get-job-output",
+    "get-latest-configuration",
+    "get-map-glyphs",
+    "get-map-sprites",
+    "get-map-style-descriptor",
+    "get-map-tile",
+    "get-media",
+    "get-media-for-fragment-list",
+    "get-object",
+    "get-object-metadata",
+    "get-object-torrent",
+    "get-open-id-token",
+    "get-package-version-asset",
+    "get-raw-message-content",
+    "get-read-set",
+    "get-reference",
+    "get-registration-code",
+    "get-sdk",
+    "get-snapshot-block",
+    "get-sprites",
+    "get-static-map",
+    "get-style-descriptor",
+    "get-thing-shadow",
+    "get-tile",
 ];
 
 pub(crate) fn aws_words(rest: &[Word]) -> Answer {
@@ -153,6 +194,7 @@ pub(crate) fn aws_words(rest: &[Word]) -> Answer {
             let reads = reads
                 || (*service == "dynamodb" && matches!(*verb, "scan" | "query"))
                 || (*service == "s3api" && verb.starts_with("get-bucket-") && rest.is_empty());
+            let reads = reads && !AWS_NOT_READING.contains(verb);
             let names_only = verb.starts_with("describe-") || verb.starts_with("list-");
             if reads && (names_only || !is_secret(&[verb])) {
                 Ok(())
@@ -169,8 +211,7 @@ const GCLOUD_VERBS: &[&str] =
 
 pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
     no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
-    let bare = ["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"];
-    let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
+    let words = verbs(rest, &["--quiet", "-q", "--uri"], |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
     let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
     // An unknown word before the verb may be another verb. Then the known verb would be an operand.
     if matches!(words.as_slice(), ["storage", "ls" | "cat" | "du", ..] | ["builds", "log", _]) {
@@ -297,8 +338,9 @@ const AZ_CHANGES: &[&str] =
 
 pub(crate) fn az_words(rest: &[Word]) -> Answer {
     no_option(rest, &[])?;
-    let bare = ["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"];
-    let words = verbs(rest, &bare, |words| words.last().is_some_and(|word| AZ_VERBS.contains(word)))?;
+    let words = verbs(rest, &["--verbose", "--debug", "--only-show-errors"], |words| {
+        words.last().is_some_and(|word| AZ_VERBS.contains(word))
+    })?;
     match words.split_last() {
         Some((verb, before))
             if AZ_VERBS.contains(verb)

@@ -35,6 +35,8 @@ pub(crate) enum Test<'t> {
     VariableNames,
     /// Every operand is a target that stores nothing, such as `/dev/null`.
     FreeTargets,
+    /// Every operand has the form of the name of a Debian package, which may have a version or an architecture.
+    PackageNames,
     LeastOperands(usize),
     MostOperands(usize),
 }
@@ -70,8 +72,17 @@ impl Test<'_> {
             Test::Numbers => operands.all(|word| word.text().bytes().all(|byte| byte.is_ascii_digit())),
             Test::VariableNames => operands.all(|word| word.is_exact() && syntax::is_name(word.text())),
             Test::FreeTargets => operands.all(|word| word.is_exact() && interpreter::is_free(word.text())),
+            Test::PackageNames => operands.all(|word| is_package_name(word.text())),
             Test::LeastOperands(least) => operands.len() >= least,
             Test::MostOperands(most) => operands.len() <= most,
         }
     }
+}
+
+/// Returns true for a text that `apt-get` reads as a package, and never as the value of a switch: it reads `No`, `+0` and
+/// ` 0` after a switch as its value.
+fn is_package_name(text: &str) -> bool {
+    let name = text.split(['=', ':', '/']).next().unwrap_or_default();
+    let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_of_name)
 }

@@ -55,5 +55,12 @@ pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> 
         "core.fsmonitor" => value == "false",
         _ => key.starts_with("pager.") && matches!(value, "false" | "cat"),
     };
-    setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(known))
+    setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(known) && !checks_signatures(value))
+}
+
+/// Returns true for a format or an order that looks at signatures. `git` runs the program of the setting `gpg.program` to
+/// check them.
+fn checks_signatures(value: &str) -> bool {
+    let placeholder = |text: &str| text.strip_prefix(['+', '-', ' ']).unwrap_or(text).starts_with('G');
+    value.contains("signature") || value.split('%').skip(1).any(placeholder)
 }

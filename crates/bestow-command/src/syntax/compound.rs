@@ -124,9 +124,8 @@ impl Reader<'_> {
         let mut words = Vec::new();
         loop {
             self.blanks();
-            match self.word()? {
-                Some(word) => words.push(word),
-                None => return Ok(words),
+            if !self.add_word(&mut words)? {
+                return Ok(words);
             }
         }
     }

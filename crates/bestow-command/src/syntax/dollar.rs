@@ -34,8 +34,12 @@ impl Reader<'_> {
             }
             Some(b'"') if !quoted => {}
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
-                let name = self.name();
-                pieces.add(plain_parameter(name, quoted));
+                let parameter = plain_parameter(self.name(), quoted);
+                if quoted {
+                    pieces.add_quoted_text(parameter);
+                } else {
+                    pieces.add(parameter);
+                }
             }
             Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
                 self.at += 1;

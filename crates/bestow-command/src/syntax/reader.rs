@@ -34,6 +34,7 @@ pub(super) struct Ledger {
     pub(super) faults: Vec<Fault>,
     pub(super) depth: usize,
     pub(super) nodes: usize,
+    pub(super) commands: usize,
     pub(super) steps: usize,
     pub(super) allowed_steps: usize,
     /// True if the text uses syntax that `sh` does not know or reads differently.
@@ -47,14 +48,19 @@ pub(super) struct Reader<'a> {
     pub(super) at: usize,
     pub(super) ledger: Ledger,
     pub(super) awaited: Vec<Awaited>,
+    /// The last place where a reserved word was looked for, and the one that was found there.
+    pub(super) found_reserved: (usize, Option<&'static str>),
     /// The position in the outer text, for a text that was extracted from it. Every span in the inner text is this one.
     outer: Option<Span>,
 }
 
+/// A place at which no reserved word is looked for.
+const NOWHERE: (usize, Option<&str>) = (usize::MAX, None);
+
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let ledger = Ledger { allowed_steps: 4096 + STEPS_PER_BYTE * text.len(), ..Ledger::default() };
-        Reader { text, at: 0, ledger, awaited: Vec::new(), outer: None }
+        Reader { text, at: 0, ledger, awaited: Vec::new(), found_reserved: NOWHERE, outer: None }
     }
 
     /// Parses `text`, which was extracted from this text at `span`, with the shared ledger.
@@ -66,7 +72,7 @@ impl<'a> Reader<'a> {
     ) -> Read<T> {
         let outer = Some(self.outer.unwrap_or(span));
         let ledger = std::mem::take(&mut self.ledger);
-        let mut inner = Reader { text, at: 0, ledger, awaited: Vec::new(), outer };
+        let mut inner = Reader { text, at: 0, ledger, awaited: Vec::new(), found_reserved: NOWHERE, outer };
         let result = inner.nested(read);
         self.ledger = inner.ledger;
         result

@@ -10,6 +10,7 @@ use crate::few::Few;
 
 impl Reader<'_> {
     /// Returns true if the next byte may begin a redirection.
+    #[inline]
     pub(super) fn may_start_redirect(&mut self) -> bool {
         self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'<' | b'>' | b'&' | b'{'))
     }

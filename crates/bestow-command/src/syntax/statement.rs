@@ -86,14 +86,15 @@ impl Reader<'_> {
             if self.at_end_of_list(ends) {
                 return Ok(());
             }
-            let mut pipelines = Few::default();
-            let complete = self.and_or(&mut pipelines);
             if script.statements.is_empty() {
                 // Most lists have one statement.
                 script.statements = Vec::with_capacity(1);
             }
+            let pipelines = Few::One(Pipeline::default());
             script.statements.push(Statement { pipelines, background: false });
-            complete?;
+            if let Some(statement) = script.statements.last_mut() {
+                self.and_or(&mut statement.pipelines)?;
+            }
             self.blanks();
             match self.peek() {
                 Some(b';') if self.peek_second() != Some(b';') && self.peek_second() != Some(b'&') => self.at += 1,
@@ -129,27 +130,25 @@ impl Reader<'_> {
     }
 
     fn and_or(&mut self, pipelines: &mut Few<Pipeline>) -> Read<()> {
-        let mut joint = Joint::First;
         loop {
-            let mut commands = Few::default();
-            let mut negated = false;
-            let complete = self.pipeline(&mut commands, &mut negated);
-            pipelines.push(Pipeline { joint, negated, commands });
-            complete?;
+            if let Some(pipeline) = pipelines.last_mut() {
+                self.pipeline(pipeline)?;
+            }
             self.blanks();
-            joint = match self.peek() {
+            let joint = match self.peek() {
                 Some(b'&') if self.eat_two(b'&', b'&') => Joint::And,
                 Some(b'|') if self.eat_two(b'|', b'|') => Joint::Or,
                 _ => return Ok(()),
             };
             self.empty_lines()?;
+            pipelines.push(Pipeline { joint, ..Pipeline::default() });
         }
     }
 
-    fn pipeline(&mut self, commands: &mut Few<Command>, negated: &mut bool) -> Read<()> {
+    fn pipeline(&mut self, pipeline: &mut Pipeline) -> Read<()> {
         while let Some(word @ ("!" | "time")) = self.reserved() {
             self.skip_reserved(word);
-            *negated |= word == "!";
+            pipeline.negated |= word == "!";
             self.blanks();
             if word == "time" && self.next_word_is("-p") {
                 self.at += 2;
@@ -160,7 +159,7 @@ impl Reader<'_> {
             }
         }
         loop {
-            commands.push(self.command()?);
+            pipeline.commands.push(self.command()?);
             self.blanks();
             if self.peek() != Some(b'|') || self.peek_second() == Some(b'|') {
                 return Ok(());
@@ -178,6 +177,7 @@ impl Reader<'_> {
 
     pub(super) fn command(&mut self) -> Read<Command> {
         self.node()?;
+        self.ledger.commands += 1;
         self.blanks();
         let start = self.at;
         let form = match self.peek() {
@@ -218,13 +218,18 @@ impl Reader<'_> {
                 redirects.push(redirect);
                 continue;
             }
-            let Some(word) = self.word()? else { break };
-            match simple.words.is_empty().then(|| assigned_name(&word)).flatten() {
-                Some(assigned) => simple.assignments.push(assignment(&word, assigned)),
-                None => simple.words.push(word),
+            if !self.add_word(&mut simple.words)? {
+                break;
             }
-            if self.starts_function(&simple, &redirects) {
-                return self.function_after_name(&simple, start);
+            let [first] = simple.words.as_slice() else { continue };
+            if let Some(assigned) = assigned_name(first) {
+                simple.assignments.push(assignment(first, assigned));
+                simple.words.clear();
+            } else if simple.assignments.is_empty() && redirects.is_empty() {
+                self.blanks();
+                if self.peek() == Some(b'(') {
+                    return self.function_after_name(first, start);
+                }
             }
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
@@ -233,22 +238,10 @@ impl Reader<'_> {
         Ok(Command { span: self.span_from(start), form: Form::Simple(simple), redirects })
     }
 
-    fn starts_function(&mut self, simple: &Simple, redirects: &[Redirect]) -> bool {
-        if simple.words.len() != 1 || !simple.assignments.is_empty() || !redirects.is_empty() {
-            return false;
-        }
-        let start = self.at;
-        self.blanks();
-        let found = self.peek() == Some(b'(');
-        if !found {
-            self.at = start;
-        }
-        found
-    }
-
-    fn function_after_name(&mut self, simple: &Simple, start: usize) -> Read<Command> {
-        let name = simple.words.first().and_then(bare_text).map(str::to_owned);
-        let Some(name) = name else { return self.stop("a function without a plain name") };
+    fn function_after_name(&mut self, name: &RawWord, start: usize) -> Read<Command> {
+        let Some(name) = bare_text(name).map(str::to_owned) else {
+            return self.stop("a function without a plain name");
+        };
         let form = self.function_body(name)?;
         Ok(Command { span: self.span_from(start), form, redirects: Vec::new() })
     }
@@ -273,6 +266,14 @@ impl Reader<'_> {
         if self.peek().is_none_or(|byte| lengths_of_reserved(byte) == 0) {
             return None;
         }
+        if self.found_reserved.0 != self.at {
+            self.found_reserved = (self.at, self.find_reserved());
+        }
+        self.found_reserved.1
+    }
+
+    #[inline(never)]
+    fn find_reserved(&mut self) -> Option<&'static str> {
         let rest = self.text.as_bytes().get(self.at..)?;
         let rest = rest.get(..LONGEST_RESERVED + 1).unwrap_or(rest);
         let length = rest.iter().position(|byte| !is_of_reserved(*byte)).unwrap_or(rest.len());

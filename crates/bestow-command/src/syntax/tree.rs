@@ -21,9 +21,10 @@ pub(crate) struct Statement {
 }
 
 /// The condition under which a pipeline of an and-or list runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Joint {
     /// Always, for the first pipeline.
+    #[default]
     First,
     /// After success, for `&&`.
     And,
@@ -32,7 +33,7 @@ pub(crate) enum Joint {
 }
 
 /// Commands of which each passes its output to the next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pipeline {
     pub(crate) joint: Joint,
     /// True if `!` inverts the result, so that what follows `&&` runs after a failure.
@@ -181,6 +182,13 @@ pub(crate) struct Parameter {
     pub(crate) inside: RawWord,
 }
 
+impl Parameter {
+    /// Returns true for `$name` and `${name}`.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.form == Change::Nothing && self.subscript.is_empty()
+    }
+}
+
 /// The change that an expansion applies to the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -221,6 +229,8 @@ pub(crate) struct Fault {
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
+    /// The number of commands of any form.
+    pub(crate) commands: usize,
     pub(crate) bodies: Vec<Rc<RawWord>>,
     /// Faults. The list is empty exactly when the whole text was understood.
     pub(crate) faults: Vec<Fault>,

@@ -3,7 +3,7 @@
 use smol_str::SmolStrBuilder;
 
 use super::{
-    reader::{Read, Reader, ends_word, is_name},
+    reader::{MAX_DEPTH, Read, Reader, ends_word, is_name},
     tree::{Piece, RawWord},
 };
 use crate::few::Few;
@@ -56,6 +56,15 @@ impl Pieces {
         self.done.push(piece);
     }
 
+    /// Adds a parameter in quotes that is one text. It is a word even if it is empty, so an empty text in front of it
+    /// says nothing.
+    pub(super) fn add_quoted_text(&mut self, parameter: Piece) {
+        if self.grows == Some(Kind::Quoted) && self.text.is_empty() {
+            self.grows = None;
+        }
+        self.add(parameter);
+    }
+
     /// Adds the pieces of another word.
     fn extend(&mut self, pieces: Few<Piece>) {
         for piece in pieces.into_vec() {
@@ -97,22 +106,51 @@ impl<'a> Reader<'a> {
     pub(super) fn word(&mut self) -> Read<Option<RawWord>> {
         let Some(first) = self.peek() else { return Ok(None) };
         let start = self.at;
-        if is_ordinary(first)
-            && let Some(text) = self.ordinary_word()?
-        {
-            self.node()?;
-            let pieces = Few::One(Piece::Bare(text.into()));
-            return Ok(Some(RawWord { span: self.span_from(start), pieces }));
+        match self.ordinary_word(first)? {
+            Some(text) => Ok(Some(self.one_piece(start, Piece::Bare(text.into()))?)),
+            None => self.other_word(first, start),
         }
+    }
+
+    /// Parses a word and adds it to `words`. Returns false if there is none at this position.
+    pub(super) fn add_word(&mut self, words: &mut Vec<RawWord>) -> Read<bool> {
+        let Some(first) = self.peek() else { return Ok(false) };
+        let start = self.at;
+        if let Some(text) = self.ordinary_word(first)? {
+            // The word is made in its place.
+            self.node()?;
+            words.push(RawWord { span: self.span_from(start), pieces: Few::One(Piece::Bare(text.into())) });
+            return Ok(true);
+        }
+        let word = self.other_word(first, start)?;
+        let found = word.is_some();
+        words.extend(word);
+        Ok(found)
+    }
+
+    /// Returns the word of one piece that began at `start`.
+    fn one_piece(&mut self, start: usize, piece: Piece) -> Read<RawWord> {
+        self.node()?;
+        Ok(RawWord { span: self.span_from(start), pieces: Few::One(piece) })
+    }
+
+    /// Parses a word that is not ordinary. Most words are, and their code stays small.
+    #[inline(never)]
+    fn other_word(&mut self, first: u8, start: usize) -> Read<Option<RawWord>> {
         if ends_word(first) && !matches!(first, b'<' | b'>') {
             self.step()?;
             return Ok(None);
         }
+        if matches!(first, b'\'' | b'"')
+            && let Some(text) = self.quoted_word(first)
+        {
+            self.step()?;
+            return Ok(Some(self.one_piece(start, Piece::Quoted(text.into()))?));
+        }
         self.mixed_word(start)
     }
 
-    /// Parses a word with any pieces. The code of most words is smaller without it.
-    #[inline(never)]
+    /// Parses a word with any pieces.
     fn mixed_word(&mut self, start: usize) -> Read<Option<RawWord>> {
         let mut pieces = Pieces::default();
         while let Some(byte) = self.peek() {
@@ -178,21 +216,39 @@ impl<'a> Reader<'a> {
 
     /// Reads a word in which no byte has a meaning of its own, which is the most common case. Returns `None`, and reads
     /// nothing, at any other word.
-    fn ordinary_word(&mut self) -> Read<Option<&'a str>> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let length = ordinary_bytes(rest);
-        let next = rest.get(length);
-        // A parenthesis may follow a pattern or a name, or belong to a process substitution.
-        if next.is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+    #[inline(always)]
+    fn ordinary_word(&mut self, first: u8) -> Read<Option<&'a str>> {
+        if !is_ordinary(first) {
             return Ok(None);
         }
-        self.step()?;
-        self.ledger.steps += 2 * length - 1;
-        self.at += length;
-        if next.is_some() {
-            self.step()?;
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let length = ordinary_bytes(rest);
+        // A parenthesis may follow a pattern or a name, or belong to a process substitution.
+        if rest.get(length).is_some_and(|byte| !ends_word(*byte) || matches!(byte, b'(' | b'<' | b'>')) {
+            return Ok(None);
         }
+        // As many steps as its characters take one by one.
+        self.ledger.steps += 2 * length;
+        self.step()?;
+        self.at += length;
         Ok(Some(self.slice(self.at - length, self.at)))
+    }
+
+    /// Reads a word that is one text in quotes, without an expansion or an escape. Returns `None`, and reads nothing,
+    /// at any other word.
+    #[inline(never)]
+    fn quoted_word(&mut self, quote: u8) -> Option<&'a str> {
+        let expands = |byte: u8| quote == b'"' && matches!(byte, b'\\' | b'$' | b'`');
+        let rest = self.text.as_bytes().get(self.at + 1..)?;
+        let length = rest.iter().position(|byte| *byte == quote || expands(*byte))?;
+        let ends = rest.get(length + 1).is_none_or(|byte| ends_word(*byte) && !matches!(byte, b'(' | b'<' | b'>'));
+        if rest.get(length) != Some(&quote) || !ends || self.ledger.depth >= MAX_DEPTH {
+            return None;
+        }
+        let start = self.at + 1;
+        self.at = start + length + 1;
+        self.ledger.steps += length + 2;
+        Some(self.slice(start, start + length))
     }
 
     /// Reads text outside quotes, up to the next byte that may have a meaning. It takes as many steps as its characters

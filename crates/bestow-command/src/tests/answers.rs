@@ -52,6 +52,10 @@ const TRAPS: &[(&[&str], &str)] = &[
     (&["build.gradle", "settings.gradle"], "new File('MARKER').createNewFile()\n"),
 ];
 
+/// Commands in languages of shells, editors and other programs. One that starts on an unknown option runs them.
+const COMMANDS: &str = "touch MARKER\n:!touch MARKER\n!touch MARKER\nsystem(\"touch MARKER\")\n\
+                        file:write_file(\"MARKER\", \"\").\n\\! touch MARKER\n.shell touch MARKER\n:q!\n";
+
 /// The packages that programs prefer to themselves if the directory has them.
 const PACKAGES: &[&str] = &["jest", "jest-cli", "webpack", "webpack-cli", "lerna", "nx", "eslint", "prettier", "mocha"];
 
@@ -66,6 +70,7 @@ impl Traps {
         for (names, text) in TRAPS {
             names.iter().for_each(|name| traps.write(name, &text.replace("MARKER", &marker)));
         }
+        traps.write("commands", &COMMANDS.replace("MARKER", &marker));
         let code = format!("require('fs').writeFileSync('{marker}', '');\n");
         for package in PACKAGES {
             let about = format!("{{\"name\": \"{package}\", \"version\": \"1.0.0\", \"main\": \"index.js\"}}\n");
@@ -99,7 +104,8 @@ impl Traps {
         let before = self.names();
         let mut command = Command::new("timeout");
         command.args(["-k", "1", "20"]).arg(program).arg(option).current_dir(&self.0);
-        command.env("HOME", std::env::temp_dir().join("bestow-no-home")).stdin(Stdio::null());
+        command.env("HOME", std::env::temp_dir().join("bestow-no-home"));
+        command.stdin(fs::File::open(self.0.join("commands")).unwrap());
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let _ = command.status();
         let is_marked = fs::remove_file(self.marker()).is_ok();
@@ -132,7 +138,7 @@ fn a_program_that_only_says_what_it_is_loads_nothing_of_its_directory() {
     for program in programs::all().filter(|program| program.obeys.is_none()) {
         for name in program.names {
             let Some(file) = installed(name) else { continue };
-            for option in ["--help", "--version", "-h"] {
+            for option in ["--help", "--version", "-h", "-V", "-v", "-version"] {
                 let line = format!("{name} {option}");
                 if classify(&line).tier == Tier::Safe {
                     ran += 1;
