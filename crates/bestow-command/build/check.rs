@@ -30,14 +30,26 @@ pub(crate) struct Program<'b> {
 }
 
 /// A row of a record, read-only or destructive.
-trait AnyRow {
+trait AnyRow: Clone + Default + PartialEq + 'static {
+    /// Returns the shared rows of this kind.
+    fn shared(book: &Book) -> &BTreeMap<String, (Place, Self)>;
     fn uses(&self) -> Option<&str>;
+    /// Returns the row without `use` and `only`.
+    fn words_of_its_own(&self) -> Self;
     fn only(&self) -> &[String];
     fn examples(&self) -> [&[String]; 2];
     fn predicates(&self) -> Vec<&str>;
 }
 
 impl AnyRow for Reads {
+    fn shared(book: &Book) -> &BTreeMap<String, (Place, Self)> {
+        &book.reads
+    }
+
+    fn words_of_its_own(&self) -> Self {
+        Reads { uses: None, only: Vec::new(), ..self.clone() }
+    }
+
     fn uses(&self) -> Option<&str> {
         self.uses.as_deref()
     }
@@ -60,6 +72,14 @@ impl AnyRow for Reads {
 }
 
 impl AnyRow for Destroys {
+    fn shared(book: &Book) -> &BTreeMap<String, (Place, Self)> {
+        &book.destroys
+    }
+
+    fn words_of_its_own(&self) -> Self {
+        Destroys { uses: None, only: Vec::new(), ..self.clone() }
+    }
+
     fn uses(&self) -> Option<&str> {
         self.uses.as_deref()
     }
@@ -169,6 +189,8 @@ impl<'b> Check<'b, '_> {
         let destroys: Vec<_> = record.destroys.iter().map(|row| self.placed(place, row, record)).collect();
         for row in &reads {
             self.reads(&row.place, row.row);
+            // A destructive row may be about every use of a program.
+            self.one_names(&row.place, "not_match", &row.row.not_matches, record);
         }
         for row in &destroys {
             self.destroys(&row.place, row.row);
@@ -188,14 +210,14 @@ impl<'b> Check<'b, '_> {
             alike.insert(key, programs.len());
             let facts = record.some.iter().filter(|part| part.names.contains(name));
             let facts: Vec<&Record> = [record].into_iter().chain(facts).collect();
-            let own = reads.iter().filter(|row| here(&row.row.only)).map(|row| self.shared_reads(row));
+            let own = reads.iter().filter(|row| here(&row.row.only)).map(|row| self.resolved(row));
             let answers = facts.iter().flat_map(|record| &record.answers).filter_map(|name| self.answer(name));
             programs.push(Program {
                 place,
                 names: vec![name],
                 reads: own.chain(answers).collect(),
                 facts,
-                destroys: destroys.iter().filter(|row| here(&row.row.only)).map(|row| self.shared(row)).collect(),
+                destroys: destroys.iter().filter(|row| here(&row.row.only)).map(|row| self.resolved(row)).collect(),
             });
         }
         programs
@@ -208,14 +230,8 @@ impl<'b> Check<'b, '_> {
     }
 
     /// Returns the shared row that a row stands for, or the row itself.
-    fn shared_reads(&self, row: &Row<'b, Reads>) -> Row<'b, Reads> {
-        let shared = row.row.uses.as_ref().and_then(|name| self.book.reads.get(name));
-        shared.map_or_else(|| row.clone(), |(place, row)| Row { place: place.clone(), row, record: None })
-    }
-
-    /// Returns the shared row that a row stands for, or the row itself.
-    fn shared(&self, row: &Row<'b, Destroys>) -> Row<'b, Destroys> {
-        let shared = row.row.uses.as_ref().and_then(|name| self.book.destroys.get(name));
+    fn resolved<T: AnyRow>(&self, row: &Row<'b, T>) -> Row<'b, T> {
+        let shared = row.row.uses().and_then(|name| T::shared(self.book).get(name));
         shared.map_or_else(|| row.clone(), |(place, row)| Row { place: place.clone(), row, record: None })
     }
 
@@ -225,16 +241,19 @@ impl<'b> Check<'b, '_> {
         self.only(&place, row.only(), &record.names);
         match row.uses() {
             Some(name) => {
-                let known = self.book.reads.contains_key(name) || self.book.destroys.contains_key(name);
-                match self.book.reads.get_key_value(name).map(|(name, _)| name) {
-                    Some(name) => drop(self.used.insert(name)),
-                    None => drop(self.book.destroys.get_key_value(name).map(|(name, _)| self.used.insert(name))),
+                match T::shared(self.book).get_key_value(name) {
+                    Some((name, _)) => drop(self.used.insert(name)),
+                    None => self.unknown(&place, "shared row of this kind", name, T::shared(self.book).keys()),
                 }
-                if !known {
-                    self.unknown(&place, "shared row", name, self.book.reads.keys().chain(self.book.destroys.keys()));
+                if row.words_of_its_own() != T::default() {
+                    self.refuse(&place, "beside `use`, only `only` may stand: the shared row says everything else");
                 }
             }
-            None => self.row(&place, row),
+            None => {
+                self.row(&place, row);
+                let [matches, _] = row.examples();
+                self.one_names(&place, "match", matches, record);
+            }
         }
         Row { place, row, record: Some(record) }
     }
@@ -257,6 +276,14 @@ impl<'b> Check<'b, '_> {
             if !predicates.contains(name) {
                 self.unknown(place, "predicate", name, predicates);
             }
+        }
+    }
+
+    /// Checks that some example is about a program of the record. Others may show a similar program.
+    fn one_names(&mut self, place: &Place, key: &str, examples: &[String], record: &Record) {
+        let is_named = |example: &String| record.names.iter().any(|name| example.contains(name.trim_end_matches('*')));
+        if !examples.is_empty() && !examples.iter().any(is_named) {
+            self.refuse(place, format!("no example in `{key}` names a program of the record"));
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct Shared {
 }
 
 /// Words in one text or in several texts.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 pub(crate) enum Words {
     One(String),
@@ -121,7 +121,7 @@ pub(crate) struct Record {
 }
 
 /// A read-only form of a program.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reads {
     /// The name of a shared row that stands here.
@@ -181,7 +181,7 @@ pub(crate) struct Reads {
 }
 
 /// True for any number of operands, false for none, or the largest number.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 pub(crate) enum Operands {
     Any(bool),
@@ -189,7 +189,7 @@ pub(crate) enum Operands {
 }
 
 /// The number of options that must be given.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Count {
     None,
@@ -198,7 +198,7 @@ pub(crate) enum Count {
 }
 
 /// The kind of every operand of a read-only form.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OperandsAre {
     Numbers,
@@ -208,7 +208,7 @@ pub(crate) enum OperandsAre {
 }
 
 /// The destination of the words.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reach {
     Here,
@@ -219,14 +219,14 @@ pub(crate) enum Reach {
 }
 
 /// The uses of a read-only form that need the network.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 pub(crate) enum Online {
     Word(OnlineWord),
     Uses(OnlineUses),
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnlineWord {
     Never,
@@ -234,7 +234,7 @@ pub(crate) enum OnlineWord {
     Addresses,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OnlineUses {
     #[serde(default, rename = "for")]
@@ -247,7 +247,7 @@ pub(crate) struct OnlineUses {
 }
 
 /// A destructive form of a program.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Destroys {
     #[serde(rename = "use")]

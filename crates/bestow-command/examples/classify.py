@@ -16,7 +16,11 @@ class Classifier:
 
     def __init__(self, program=os.environ.get("BESTOW_CLASSIFY", "bestow-classify"), strict=False):
         words = [program] + (["--strict"] if strict else [])
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+        pipe = subprocess.PIPE
+        try:
+            self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, encoding="utf-8")
+        except FileNotFoundError:
+            raise SystemExit(f"there is no program `{program}`: install it, or name it in BESTOW_CLASSIFY") from None
 
     def __enter__(self):
         return self

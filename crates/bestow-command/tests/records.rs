@@ -74,7 +74,9 @@ fn each_mistake_is_refused_with_its_line_and_a_way_out() {
         ("match = [\"mytool list -a\"]", "", "programs/x.toml:5: the row has no example in `match`", ""),
         ("not_match = [\"mytool list\"]", "", "programs/x.toml:13: the row has no example in `not_match`", ""),
         ("why = \"wipes everything\"", "", "programs/x.toml:13: the row has no `why`", ""),
-        ("code = \"sed_script\"", "use = \"nothing\"", "there is no shared row `nothing`", ""),
+        ("code = \"sed_script\"", "use = \"nothing\"", "there is no shared row of this kind `nothing`", ""),
+        ("match = [\"mytool list -a\"]", "match = [\"ls\"]", "programs/x.toml:5: no example in `match` names", ""),
+        ("[\"mytool delete x\"]", "[\"rm x\"]", "programs/x.toml:5: no example in `not_match` names", ""),
         ("code = \"sed_script\"", "operands = \"many\"", "programs/x.toml:9: ", ""),
         ("why =", "operand_kind = \"devise\"\nwhy =", "unknown variant `devise`", "did you mean `device`?"),
         ("code = \"sed_script\"", "operands_are = \"number\"", "programs/x.toml:9: ", "did you mean `numbers`?"),
@@ -83,6 +85,16 @@ fn each_mistake_is_refused_with_its_line_and_a_way_out() {
         assert!(RIGHT.contains(right), "{right}");
         let found = problems(&RIGHT.replacen(right, wrong, 1)).join("\n");
         assert!(found.contains(problem) && found.contains(help), "{wrong}: {found}");
+    }
+    let shared = "[[shared]]\nname = \"mine\"\ndestroys = { why = \"x\", match = [\"a\"], not_match = [\"b\"] }\n\
+                  [[program]]\nnames = [\"a\"]\ndestroys = [{ use = \"mine\" }]\n";
+    assert_eq!(problems(shared), Vec::<String>::new());
+    for (wrong, problem) in [
+        ("reads = [{ use = \"mine\" }]\n", "programs/x.toml:6: there is no shared row of this kind `mine`"),
+        ("destroys = [{ use = \"mine\", text = \"x\" }]\n", "programs/x.toml:6: beside `use`, only `only` may stand"),
+    ] {
+        let found = problems(&shared.replace("destroys = [{ use = \"mine\" }]\n", wrong)).join("\n");
+        assert!(found.contains(problem), "{wrong}: {found}");
     }
     let unused = "[[shared]]\nname = \"x\"\nreads = { match = [\"a\"], not_match = [\"b\"] }\n";
     assert_eq!(problems(unused), ["programs/x.toml:1: no record uses the row `x`"]);
