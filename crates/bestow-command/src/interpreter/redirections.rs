@@ -6,8 +6,8 @@ use crate::{
 };
 
 /// The descriptors of a line that may be files which are open for reading. `/dev/stderr` opens the file behind the
-/// descriptor once more, also for writing. So it stores nothing only while the descriptor is no such file. What a line has
-/// done counts everywhere in it: a function may run before or behind.
+/// descriptor once more, also for writing. So it stores nothing only while the descriptor is no such file. What a line
+/// has done counts everywhere in it: a function may run before or behind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Descriptors {
     /// True if a descriptor from 3 on may be such a file.
@@ -17,8 +17,8 @@ pub(super) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Records a redirection to these targets. Returns true if a descriptor that [`is_free`] names may be a file which is
-    /// open for reading now.
+    /// Records a redirection to these targets. Returns true if a descriptor that [`is_free`] names may be a file which
+    /// is open for reading now.
     pub(super) fn record(&mut self, redirect: &Redirect, targets: &[Word]) -> bool {
         // `{name}<` opens a descriptor from 10 on.
         let changed = if redirect.unusual { u32::MAX } else { redirect.descriptor.unwrap_or(0) };

@@ -129,7 +129,7 @@ const AWS_BARE: &[&str] = &[
     "--dryrun",
 ];
 
-/// Operations of `aws` that write the file that their last word names, or that change something, in spite of their verb.
+/// Operations of `aws` that write the file that their last word names, or change something, in spite of their verb.
 const AWS_NOT_READING: &[&str] = &[
     "describe-input-device-thumbnail",
     "get-activity-task",

@@ -79,8 +79,8 @@ impl Test<'_> {
     }
 }
 
-/// Returns true for a text that `apt-get` reads as a package, and never as the value of a switch: it reads `No`, `+0` and
-/// ` 0` after a switch as its value.
+/// Returns true for a text that `apt-get` reads as a package, and never as the value of a switch: it reads `No`, `+0`
+/// and ` 0` after a switch as its value.
 fn is_package_name(text: &str) -> bool {
     let name = text.split(['=', ':', '/']).next().unwrap_or_default();
     let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);

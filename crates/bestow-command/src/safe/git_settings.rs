@@ -58,8 +58,8 @@ pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> 
     setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(known) && !checks_signatures(value))
 }
 
-/// Returns true for a format or an order that looks at signatures. `git` runs the program of the setting `gpg.program` to
-/// check them.
+/// Returns true for a format or an order that looks at signatures. `git` runs the program of the setting `gpg.program`
+/// to check them.
 fn checks_signatures(value: &str) -> bool {
     let placeholder = |text: &str| text.strip_prefix(['+', '-', ' ']).unwrap_or(text).starts_with('G');
     value.contains("signature") || value.split('%').skip(1).any(placeholder)

@@ -152,8 +152,8 @@ fn every_answer_is_that_of_the_golden_record() {
         lines().into_iter().filter(|line| keys.contains(&*format!("{:016x}", hash(line)))).collect();
     assert!(
         changed.is_empty() && found.lines().count() == before.len() || std::env::var_os("BESTOW_BLESS").is_some(),
-        "{} answers changed, {} questions are new, of {} in the record. New questions are usual for a new program. If all \
-         of it is meant, run this test again with BESTOW_BLESS=1. Changed: {changed:#?}\n{lines:#?}",
+        "{} answers changed, {} questions are new, of {} in the record. New questions are usual for a new program. If \
+         all of it is meant, run this test again with BESTOW_BLESS=1. Changed: {changed:#?}\n{lines:#?}",
         changed.len(),
         new.len(),
         before.len(),
