@@ -6,11 +6,13 @@
 mod git_settings;
 mod help;
 mod online;
+mod proof;
 mod row;
 mod secrets;
 mod sending;
 
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
+pub(crate) use proof::Proof;
 
 use crate::{
     destroy::Words,
@@ -23,17 +25,6 @@ use crate::{
     values::base_name,
     word::{Signs, Word},
 };
-
-/// The result of the search for a proof.
-#[derive(Debug)]
-pub(crate) enum Proof {
-    /// A proof by this rule.
-    Reads(String),
-    /// A known program, but an unproven use of it.
-    Unproven(String),
-    /// A program that is in no list or table.
-    Unknown,
-}
 
 /// The reason why the row that fits best proves nothing.
 enum Doubt {
