@@ -215,12 +215,11 @@ fn is_of_another(text: &str) -> bool {
 
 /// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
 fn written(text: SmolStr) -> SmolStr {
-    if text.after_home().is_some() || text.starts_with('~') { home_written(&text) } else { text }
-}
-
-/// Returns a text that begins with the home directory or with `~`, as [`written`] does.
-fn home_written(text: &str) -> SmolStr {
-    text.after_home().map_or_else(|| format_smolstr!("./{text}"), |rest| format_smolstr!("~{rest}"))
+    match text.after_home() {
+        Some(rest) => format_smolstr!("~{rest}"),
+        None if text.starts_with('~') => format_smolstr!("./{text}"),
+        None => text,
+    }
 }
 
 /// Returns true for devices that every program may use, and for names of file descriptors.

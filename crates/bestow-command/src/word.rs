@@ -472,6 +472,11 @@ impl Word {
         self.content.as_deref()
     }
 
+    /// Returns the signs in the text of the word.
+    pub(crate) fn signs(&self) -> Signs {
+        self.signs
+    }
+
     /// Returns true if the text has one of these signs.
     pub(crate) fn has(&self, any: Signs) -> bool {
         self.signs.has(any)

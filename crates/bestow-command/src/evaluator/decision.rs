@@ -249,7 +249,7 @@ impl Evaluation<'_, '_> {
 
 /// Returns true if the program name is written out, and the path of the program is trusted.
 fn has_trusted_name(args: &[Word]) -> bool {
-    args.first().is_some_and(|program| program.is_written() && safe::trusted(program).is_some())
+    args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some())
 }
 
 /// The limit of programs that run their words, among the first words of an argument vector.

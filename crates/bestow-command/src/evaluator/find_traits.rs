@@ -71,15 +71,14 @@ impl<'a> Use<'a> {
     /// Returns the use of a program that has these words.
     pub(super) fn of(args: &'a [Word]) -> Self {
         let (name, rest) = match args.split_first() {
-            Some((program, rest)) if program.has(Signs::SLASH) => (base_name(program.text()), rest),
-            Some((program, rest)) => (program.text(), rest),
+            Some((program, rest)) => (base_name(program.text()), rest),
             None => ("", args),
         };
         let place = programs::place_of(name);
         let (known, traits) = (programs::at(place), Traits::at(place, name));
         let (mut signs, mut are_plain) = (Signs::default(), true);
         for word in args {
-            signs = signs.or(Signs::in_word(word));
+            signs = signs.or(word.signs());
             are_plain &= is_plain(word);
         }
         let is_plain = are_plain && !signs.has(Signs::PRIVATE);

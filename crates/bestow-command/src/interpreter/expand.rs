@@ -4,12 +4,17 @@
 use crate::{
     critical_paths,
     few::Few,
-    interpreter::{Interpreter, Value, brace, output, parameter_expansion},
+    interpreter::{
+        Interpreter, Value, brace,
+        command_lines::{Lines, Slot},
+        draft::Draft,
+        output, parameter_expansion,
+    },
     place::{Place, Places},
     span::Span,
     syntax::tree::{Change, Parameter, Piece, RawWord, Script},
     variables,
-    word::{Fragment, Gaps, Known, Meaning, Origin, Signs, UNKNOWN, Word, is_literal, literal},
+    word::{Fragment, Gaps, Known, Meaning, Origin, Signs, UNKNOWN, Word, is_literal},
 };
 use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 use std::borrow::Cow;
@@ -18,213 +23,6 @@ use std::borrow::Cow;
 const MAX_ALTERNATIVES: usize = 64;
 /// The limit of command lines that one command with alternatives may stand for.
 const MAX_WAYS: usize = 64;
-/// The longest word, in bytes. The end of a longer word counts as unknown.
-const MAX_WORD: usize = 32 * 1024;
-
-/// The cost of a word in addition to its text, in bytes.
-const COST_OF_A_WORD: usize = 64;
-
-/// The words that one word may become.
-enum Slot {
-    /// This word.
-    Word(Word),
-    /// One of these lists of words.
-    OneOf(Few<Few<Word>>),
-}
-
-impl Slot {
-    /// Returns the number of alternatives.
-    fn count(&self) -> usize {
-        match self {
-            Slot::Word(_) => 1,
-            Slot::OneOf(alternatives) => alternatives.len().max(1),
-        }
-    }
-
-    /// Appends the words of all alternatives.
-    fn add_all(self, words: &mut Vec<Word>) {
-        match self {
-            Slot::Word(word) => words.push(word),
-            Slot::OneOf(alternatives) => alternatives.for_each(|one| words.extend(one)),
-        }
-    }
-
-    /// Appends each alternative to each of the command lines.
-    fn extend(self, ways: &mut Few<Vec<Word>>) {
-        match self {
-            Slot::Word(word) => ways.iter_mut().for_each(|way| way.push(word.clone())),
-            Slot::OneOf(alternatives) => match alternatives.as_slice() {
-                [] => {}
-                [only] => ways.iter_mut().for_each(|way| way.extend_from_slice(only)),
-                [others @ .., last] => {
-                    let mut longer = Vec::with_capacity(ways.len() * alternatives.len());
-                    std::mem::take(ways).for_each(|mut way| {
-                        longer.extend(others.iter().map(|words| [way.as_slice(), words].concat()));
-                        way.extend_from_slice(last);
-                        longer.push(way);
-                    });
-                    *ways = longer.into();
-                }
-            },
-        }
-    }
-
-    /// Keeps only the first and the last alternative if all of them are numbers, because any number has the same
-    /// effect.
-    fn keep_ends_of_numbers(&mut self) {
-        let is_number = |words: &Few<Word>| match words.as_slice() {
-            [word] => word.text().bytes().all(|byte| byte.is_ascii_digit()),
-            _ => false,
-        };
-        if let Slot::OneOf(Few::Many(alternatives)) = self
-            && alternatives.len() > 2
-            && alternatives.iter().all(is_number)
-        {
-            alternatives.drain(1..alternatives.len() - 1);
-        }
-    }
-}
-
-/// The command lines that words may become, while the words are expanded.
-struct Lines {
-    /// The words before the first one with several alternatives.
-    start: Vec<Word>,
-    /// The words from it on.
-    slots: Few<Slot>,
-}
-
-impl Lines {
-    #[inline]
-    fn push(&mut self, word: Word) {
-        if self.slots.is_empty() {
-            self.start.push(word);
-        } else {
-            self.slots.push(Slot::Word(word));
-        }
-    }
-
-    fn push_one_of(&mut self, alternatives: Few<Few<Word>>) {
-        match alternatives {
-            Few::One(Few::One(word)) => self.push(word),
-            Few::One(words) if self.slots.is_empty() => words.for_each(|word| self.start.push(word)),
-            alternatives @ (Few::One(_) | Few::Many(_)) => self.slots.push(Slot::OneOf(alternatives)),
-        }
-    }
-}
-
-/// The words that one word may become, while its pieces are read.
-#[derive(Clone, Debug, Default)]
-struct Draft {
-    done: Few<Word>,
-    /// The text of the current word, and what is known about it.
-    text: SmolStrBuilder,
-    known: Known,
-    origin: Origin,
-    glob: bool,
-    splits: bool,
-    open: bool,
-    secret: bool,
-    content: Option<Box<str>>,
-    /// True if the current word has text, even an empty one: `""` is a word.
-    started: bool,
-    /// The bytes of words that the values so far have produced.
-    made: usize,
-}
-
-impl Draft {
-    /// Creates a draft of a word that may be any text.
-    fn unknown() -> Self {
-        let (known, origin) = (Known::Partly, Origin::Expansion);
-        let mut draft = Draft { known, origin, splits: true, started: true, ..Draft::default() };
-        draft.push_unknown();
-        draft
-    }
-
-    fn push(&mut self, text: &str) {
-        self.started = true;
-        self.text.push_str(&literal(text));
-    }
-
-    fn push_unknown(&mut self) {
-        self.text.push_str(&SmolStr::from(UNKNOWN));
-    }
-
-    fn start_element(&mut self) {
-        self.started = true;
-        self.text.push_str(&SmolStr::from(Fragment::Element));
-    }
-
-    /// Appends the value of an expansion, including its markers. Outside quotes, separators in the value end the word.
-    fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
-        self.origin = self.origin.max(Origin::Expansion);
-        self.known = self.known.max(known);
-        if self.text.len() + value.len() > MAX_WORD {
-            self.known = Known::Partly;
-            self.push_unknown();
-            self.started = true;
-            return;
-        }
-        let Some(separators) = separators else {
-            self.started = true;
-            self.text.push_str(value);
-            return;
-        };
-        self.made += value.len();
-        self.splits |= known != Known::Fully;
-        self.glob |= value.contains(['*', '?', '[']);
-        let mut parts = value.split(separators);
-        if let Some(first) = parts.next() {
-            self.text.push_str(first);
-            self.started |= !first.is_empty();
-        }
-        for part in parts {
-            self.made += COST_OF_A_WORD;
-            self.end_word();
-            self.origin = Origin::Expansion;
-            self.known = known;
-            self.splits = known != Known::Fully;
-            self.glob = part.contains(['*', '?', '[']);
-            self.text.push_str(part);
-            self.started = !part.is_empty();
-        }
-    }
-
-    /// Appends `"${list[@]}"`: the first element ends this word, and the last one begins the next.
-    fn push_list(&mut self, elements: &[SmolStr], known: Known, separators: Option<&[char]>) {
-        for (index, element) in elements.iter().enumerate() {
-            if index > 0 {
-                self.made += COST_OF_A_WORD;
-                self.end_word();
-            }
-            self.push_value(element, known, separators);
-        }
-    }
-
-    /// Ends the current word and begins another one.
-    fn end_word(&mut self) {
-        let (made, secret) = (self.made, self.secret);
-        let done = std::mem::take(self).into_words();
-        *self = Draft { done, made, secret, ..Draft::default() };
-    }
-
-    /// Returns the words, including the current one if it was started.
-    fn into_words(self) -> Few<Word> {
-        let Draft { mut done, text, known, origin, glob, splits, open, secret, content, started, .. } = self;
-        if started {
-            // The command `[` is a name, not the start of a pattern.
-            let text = text.finish();
-            let glob = glob && text != "[";
-            let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
-            let word = word.splitting(splits).opened(open).keeping_secret(secret).holding(content);
-            if done.is_empty() {
-                return Few::One(word);
-            }
-            done.push(word);
-        }
-        done
-    }
-}
-
 /// Returns the text of a piece that stands for itself.
 fn written(piece: &Piece) -> Option<&SmolStr> {
     let text = match piece {

@@ -7,8 +7,10 @@
 mod arithmetic;
 mod brace;
 mod builtin;
+mod command_lines;
 mod control_flow;
 mod dialect;
+mod draft;
 mod expand;
 mod function;
 mod generated_files;

@@ -20,8 +20,7 @@ impl Descriptors {
     /// Records a redirection to these targets. Returns true if a descriptor that [`is_free`] names may be a file which
     /// is open for reading now.
     pub(super) fn record(&mut self, redirect: &Redirect, targets: &[Word]) -> bool {
-        // `{name}<` opens a descriptor from 10 on.
-        let changed = if redirect.unusual { u32::MAX } else { redirect.descriptor.unwrap_or(0) };
+        let changed = changed(redirect);
         match redirect.flow {
             Flow::Read if targets.iter().all(|target| target.is_exact() && is_free(target.text())) => {}
             Flow::Read if is_output(changed) => return true,
@@ -34,7 +33,7 @@ impl Descriptors {
 
     /// Records that a descriptor becomes a copy of another one.
     fn copy(&mut self, redirect: &Redirect) -> bool {
-        let changed = if redirect.unusual { u32::MAX } else { redirect.descriptor.unwrap_or(1) };
+        let changed = changed(redirect);
         let copied = written(redirect).unwrap_or_default().trim_end_matches('-');
         match copied.parse::<u32>() {
             Ok(0) if is_output(changed) => return true,
@@ -43,6 +42,17 @@ impl Descriptors {
             Ok(_) => self.outputs_copy |= is_output(changed),
         }
         self.others_read && self.outputs_copy
+    }
+}
+
+/// Returns the descriptor that a redirection changes.
+fn changed(redirect: &Redirect) -> u32 {
+    match (redirect.descriptor, redirect.flow) {
+        // `{name}<` opens one from 10 on.
+        _ if redirect.unusual => u32::MAX,
+        (Some(descriptor), _) => descriptor,
+        (None, Flow::Read) => 0,
+        (None, _) => 1,
     }
 }
 

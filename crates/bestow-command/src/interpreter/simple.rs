@@ -252,6 +252,9 @@ impl Interpreter<'_> {
         let mut input = None;
         for redirect in redirects {
             let here = self.here;
+            if redirect.flow == Flow::Duplicate {
+                self.record_descriptor(redirect, &[]);
+            }
             let given = match redirect.flow {
                 Flow::HereDocument(body) => {
                     let body = self.bodies.get(body).cloned();
@@ -259,10 +262,6 @@ impl Interpreter<'_> {
                     Some(Input::Text(joined(&args)))
                 }
                 Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),
-                Flow::Duplicate if self.descriptors.record(redirect, &[]) => {
-                    self.record_part(Tier::Dangerous, OPENS_TO_WRITE, redirect.target.span);
-                    Some(Input::Unknown).filter(|_| redirect.descriptor == Some(0))
-                }
                 Flow::Duplicate if is_bare(&redirect.target, "-") => {
                     Some(Input::Text(String::new())).filter(|_| redirect.descriptor == Some(0))
                 }
@@ -270,9 +269,7 @@ impl Interpreter<'_> {
                 Flow::Read | Flow::Write => {
                     let targets = self.expand_whole(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
-                    if self.descriptors.record(redirect, &targets) {
-                        self.record_part(Tier::Dangerous, OPENS_TO_WRITE, redirect.target.span);
-                    }
+                    self.record_descriptor(redirect, &targets);
                     let nothing =
                         matches!(targets.as_slice(), [target] if target.is_exact() && target.text() == "/dev/null");
                     // Only a process substitution determines the content of its file. Other words only name a file.
@@ -290,6 +287,14 @@ impl Interpreter<'_> {
             self.here = here;
         }
         input
+    }
+
+    /// Records what a redirection makes of a descriptor.
+    fn record_descriptor(&mut self, redirect: &Redirect, targets: &[Word]) {
+        if self.descriptors.record(redirect, targets) {
+            let rule = "an output becomes a file that is open for reading, which `/dev/stderr` opens for writing";
+            self.record_part(Tier::Dangerous, rule, redirect.target.span);
+        }
     }
 
     /// Records redirections that empty a file of the system.
@@ -339,9 +344,6 @@ impl Interpreter<'_> {
         self.record_part(Tier::Dangerous, rule, target.span());
     }
 }
-
-/// The reason for a descriptor that `/dev/stderr` and similar names open for writing.
-const OPENS_TO_WRITE: &str = "an output becomes a file that is open for reading, which `/dev/stderr` opens for writing";
 
 /// Returns true if a command prints nothing, so that redirecting its output empties the file.
 fn prints_nothing(args: &[Word]) -> bool {

@@ -23,7 +23,7 @@ use crate::{
     rules::Rules,
     tier::Profile,
     values::base_name,
-    word::{Signs, Word},
+    word::Word,
 };
 
 /// The reason why the row that fits best proves nothing.
@@ -40,11 +40,6 @@ pub(crate) fn trusted_name(program: &str) -> Option<&str> {
     let name = base_name(program);
     let Some(directory) = program.len().checked_sub(name.len() + 1) else { return Some(program) };
     program.get(..directory).is_some_and(|directory| TRUSTED.contains(&directory)).then_some(name)
-}
-
-/// Returns the name that is looked up for a program, as [`trusted_name`] does.
-pub(crate) fn trusted(program: &Word) -> Option<&str> {
-    if program.has(Signs::SLASH) { trusted_name(program.text()) } else { Some(program.text()) }
 }
 
 /// Returns true for a program with a read-only form, or one that is known to change data.
@@ -87,7 +82,7 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
 pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
     let (known, rest) = (usage.known, usage.rest);
     let Some(program) = usage.args.first() else { return Proof::Unknown };
-    let Some(name) = trusted(program) else { return Proof::Unknown };
+    let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }

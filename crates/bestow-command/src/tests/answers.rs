@@ -151,6 +151,21 @@ fn a_program_that_only_says_what_it_is_loads_nothing_of_its_directory() {
     assert!(caught.is_empty(), "{caught:?}");
 }
 
+/// A program that runs code of its directory before it reads its options has no form that is safe.
+#[test]
+fn a_program_that_loads_code_first_is_never_safe() {
+    let names: Vec<&str> =
+        programs::all().filter(|program| program.loads_first).flat_map(|program| program.names).copied().collect();
+    for known in ["pytest", "rails", "rebar3", "rspec", "rubocop"] {
+        assert!(names.contains(&known), "{known}");
+    }
+    for name in names {
+        for option in ["--help", "--version", "-h", "-V", "-v", "version", "help"] {
+            assert!(classify(&format!("{name} {option}")).tier > Tier::Safe, "{name} {option}");
+        }
+    }
+}
+
 /// Runs the read-only forms of git in a repository whose settings start programs. A form that starts one names the
 /// repository as what it obeys.
 #[test]

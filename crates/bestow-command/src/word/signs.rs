@@ -1,6 +1,6 @@
 //! The signs in the text of a word. They are collected once, because many questions about a word ask for them.
 
-use super::{ELEMENT_SIGN, HOME_SIGN, NON_EMPTY_SIGN, UNKNOWN_SIGN, Word};
+use super::{ELEMENT_SIGN, HOME_SIGN, NON_EMPTY_SIGN, UNKNOWN_SIGN};
 
 /// A set of signs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,11 +53,6 @@ impl Signs {
     pub(crate) fn of(text: &str) -> Signs {
         let sign = |byte: u8| Signs::OF_BYTES.get(usize::from(byte)).copied().unwrap_or_default();
         Signs(text.bytes().fold(0, |all, byte| all | sign(byte)))
-    }
-
-    /// Returns the signs in a word.
-    pub(crate) fn in_word(word: &Word) -> Signs {
-        word.signs
     }
 
     /// Returns the signs of both sets.
