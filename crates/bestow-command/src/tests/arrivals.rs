@@ -221,3 +221,16 @@ fn no_recorded_word_claims_to_know_a_gap() {
     }
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// The name of a wrapper or a shell is not enough: its program must be the usual one, or what it runs does not matter.
+#[test]
+fn a_program_of_an_untrusted_directory_is_never_safe() {
+    for line in ["ls", "timeout 5 ls", "env ls", "nice ls", "bash -c ls", "xargs ls", "find . -exec ls {} +"] {
+        assert_eq!(classify(line).tier, Tier::Safe, "{line}");
+        assert_eq!(classify(&format!("/usr/bin/{line}")).tier, Tier::Safe, "{line}");
+        for directory in ["./", "bin/", "../", "~/bin/", "/tmp/", "/usr/bin/../../tmp/", "$HOME/", "\"$X\"/", "*/"] {
+            let line = format!("{directory}{line}");
+            assert!(classify(&line).tier > Tier::Safe, "{line}");
+        }
+    }
+}
