@@ -1,6 +1,5 @@
 //! The values that the interpreter and the evaluator of programs exchange.
 
-use foldhash::HashSet;
 use smol_str::SmolStr;
 
 use std::{ptr, sync::Arc};
@@ -69,8 +68,8 @@ const ROOM: usize = 4;
 pub(crate) struct Invocations {
     recorded: Vec<Spoken>,
     words: usize,
-    /// The texts that were already searched.
-    texts: HashSet<String>,
+    /// The texts whose commands are recorded, in the order in which they were found.
+    texts: Vec<String>,
     /// True inside a text or command that may not run at all. Unknown parts of it do not count.
     is_speculating: bool,
     /// The searches for a command at each of some words that are going on, from the outermost one.
@@ -117,9 +116,21 @@ impl Invocations {
         std::mem::replace(&mut self.recorded, commands)
     }
 
-    /// Returns true if the text is searched for the first time. Returns `None` if there were too many texts.
+    /// Returns true if the commands of the text are not recorded yet. Returns `None` if there were too many texts.
     pub(crate) fn search_text(&mut self, text: &str) -> Option<bool> {
-        (self.texts.len() < MAX_TEXTS).then(|| self.texts.insert(text.to_owned()))
+        if self.texts.len() >= MAX_TEXTS {
+            return None;
+        }
+        let is_new = !self.texts.iter().any(|one| one == text);
+        if is_new {
+            self.texts.push(text.to_owned());
+        }
+        Some(is_new)
+    }
+
+    /// Forgets the texts since there were `texts` of them, because their commands were dropped.
+    pub(crate) fn forget_texts(&mut self, texts: usize) {
+        self.texts.truncate(texts);
     }
 
     /// Begins a search inside those that are going on.
@@ -137,7 +148,7 @@ impl Invocations {
         self.searches.iter().any(|search| search.tries(command, places))
     }
 
-    /// Returns the number of texts that were searched.
+    /// Returns the number of texts whose commands are recorded.
     pub(crate) fn texts(&self) -> usize {
         self.texts.len()
     }

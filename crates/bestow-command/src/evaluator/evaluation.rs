@@ -6,7 +6,6 @@ use crate::{
     interpreter::Interpreter,
     rules::Rules,
     safe::{self, Proof},
-    values::Spoken,
     word::Word,
 };
 
@@ -28,12 +27,6 @@ impl<'c> Evaluation<'_, 'c> {
     pub(super) fn discard_parts<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> T {
         let rules = self.rules;
         self.shell.discard_parts(|shell| work(&mut Evaluation { rules, shell }))
-    }
-
-    /// Runs `work` and returns the commands that it records, instead of adding them to the recorded commands.
-    pub(super) fn recording<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> (T, Vec<Spoken>) {
-        let rules = self.rules;
-        self.shell.recording(|shell| work(&mut Evaluation { rules, shell }))
     }
 
     /// Evaluates a command that may not run at all.

@@ -66,7 +66,7 @@ impl Evaluation<'_, '_> {
             }
             let Some(text) = command_text(word.text()) else { continue };
             let inside = match is_data {
-                true => self.recording(|evaluation| evaluation.shell.search_text(text, word.span())).0,
+                true => self.shell.unrecorded(|shell| shell.search_text(text, word.span())),
                 false => self.shell.search_text(text, word.span()),
             };
             found = found.or_stricter(inside);
@@ -111,9 +111,7 @@ impl Evaluation<'_, '_> {
                 self.record_texts(rest);
                 let texts = rest.iter().filter(|word| word.text().contains(char::is_whitespace));
                 let found = texts.fold(Verdict::safe(""), |found, word| {
-                    found.or_stricter(
-                        self.recording(|evaluation| evaluation.shell.search_text(word.text(), word.span())).0,
-                    )
+                    found.or_stricter(self.shell.unrecorded(|shell| shell.search_text(word.text(), word.span())))
                 });
                 found.or_stricter(self.search_suffixes(rest))
             }

@@ -206,7 +206,7 @@ impl Interpreter<'_> {
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
                 let text = value.content().unwrap_or(value.text());
-                let (found, _) = self.recording(|shell| shell.search_text(text, value.span()));
+                let found = self.unrecorded(|shell| shell.search_text(text, value.span()));
                 let ((), starts) =
                     self.recording(|shell| shell.evaluator.record_variable(shell, &assignment.name, value));
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };

@@ -183,6 +183,14 @@ impl Interpreter<'_> {
         (result, self.invocations.replace(outside))
     }
 
+    /// Runs `work` on words that are data here, and drops the commands that it records.
+    pub(crate) fn unrecorded<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let texts = self.invocations.texts();
+        let (result, _) = self.recording(work);
+        self.invocations.forget_texts(texts);
+        result
+    }
+
     /// Evaluates a command that may not run at all. The commands that it starts are recorded. Its unknown parts are
     /// not.
     pub(crate) fn speculate<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
