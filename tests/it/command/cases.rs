@@ -75,6 +75,10 @@ fn every_blind_case_comes_out_as_labelled_or_as_accepted() {
         include_str!("../../cases/blind-attacks-2.jsonl"),
         include_str!("../../cases/blind-traffic-3.jsonl"),
         include_str!("../../cases/blind-attacks-3.jsonl"),
+        include_str!("../../cases/blind-traffic-4.jsonl"),
+        include_str!("../../cases/blind-attacks-4.jsonl"),
+        include_str!("../../cases/blind-traffic-5.jsonl"),
+        include_str!("../../cases/blind-mixed-5.jsonl"),
         include_str!("../../cases/attacks-own.jsonl"),
     ];
     let wrong: Vec<String> = sets.into_iter().flat_map(wrong_with_differences).collect();

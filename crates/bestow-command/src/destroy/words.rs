@@ -137,10 +137,24 @@ impl<'a> Words<'a> {
         })
     }
 
+    /// Returns true if an option may take one of `flags` back: `--no-dry-run`, `--dry-run=false`.
+    fn takes_back(&self, flags: &str) -> bool {
+        const NO: &[&str] = &["false", "f", "no", "n", "off", "none", "never", "0"];
+        let long = || parts(flags, b' ').filter_map(|flag| flag.strip_prefix("--"));
+        self.options().any(|option| match (option.strip_prefix("--no-"), option.split_once('=')) {
+            (Some(name), _) => long().any(|flag| flag.starts_with(name)),
+            (None, Some((name, value))) => {
+                NO.iter().any(|no| value.eq_ignore_ascii_case(no))
+                    && long().any(|flag| name.strip_prefix("--").is_some_and(|name| flag.starts_with(name)))
+            }
+            (None, None) => false,
+        })
+    }
+
     pub(super) fn satisfy(&self, when: When, place: &Place, from: usize) -> bool {
         match when {
             When::Flag(flags) => self.has_flag(flags),
-            When::NoFlag(flags) => !self.gives(flags, 5),
+            When::NoFlag(flags) => !self.gives(flags, 5) || self.takes_back(flags),
             When::Kind(kind) => self.operands(from).any(|operand| kind.has(operand, place)),
             When::Named(list) => {
                 self.operands(from).any(|operand| parts(list, b' ').any(|name| has_form(operand, name)))

@@ -52,7 +52,7 @@ impl<'c> Evaluation<'_, 'c> {
 
     /// Returns the reason why a use of a program is destructive by itself.
     pub(super) fn destroys_by_itself(&self, usage: &Use<'_>) -> Option<String> {
-        let program = usage.args.first().filter(|_| usage.traits.has(Traits::DESTROYS))?;
+        let program = usage.args.first().filter(|_| usage.traits.has(Traits::DESTROYS) && !safe::only_asks(usage))?;
         self.shell.scope.places.iter().find_map(|place| destroy::find_with(program, usage.words(), place))
     }
 

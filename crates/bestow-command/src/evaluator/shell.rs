@@ -166,7 +166,7 @@ impl Evaluation<'_, '_> {
     pub(super) fn evaluate_shell(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {
         let (name, rest) = (usage.name, usage.rest);
         let runs = Runs::of(name)?;
-        let may_report = matches!(runs, Runs::ItsLanguage) || matches!(name, "flock" | "screen" | "tmux");
+        let may_report = matches!(runs, Runs::ItsLanguage | Runs::Later) || name == "flock";
         if may_report && rest.first().is_some_and(Word::is_written) && self.is_proven(usage) {
             return None;
         }

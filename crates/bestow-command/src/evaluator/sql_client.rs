@@ -147,11 +147,17 @@ fn started(text: &str) -> Vec<String> {
     commands.map(str::to_owned).collect()
 }
 
-/// Returns the texts in a word that may be statements: the word, the text after `-e`, the text after `--execute=`.
+/// The limit of short options that are joined before a statement.
+const MAX_JOINED: usize = 6;
+
+/// Returns the texts in a word that may be statements: the word, the text after `-e` or `-Nse`, the text after
+/// `--execute=`.
 fn statements(word: &str) -> impl Iterator<Item = &str> {
-    let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
+    let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let letters = short.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let joined = (1..=letters.min(MAX_JOINED)).filter_map(move |at| short.get(at..));
     let valued = word.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
-    [Some(word), joined, valued].into_iter().flatten()
+    [Some(word), valued].into_iter().flatten().chain(joined)
 }
 
 impl Evaluation<'_, '_> {

@@ -119,6 +119,10 @@ fn commits(rest: &[Option<Cow<'_, str>>]) -> bool {
     let mut only_names = subcommand == "rev-list";
     for word in rest {
         let Some(text) = word.as_deref() else { return false };
+        // Only paths follow.
+        if text == "--" {
+            break;
+        }
         only_names |= FORMATS.contains(&text);
         let number = text.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         let known = !text.starts_with('-')

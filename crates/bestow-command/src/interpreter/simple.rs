@@ -20,7 +20,7 @@ use crate::{
     tier::Tier,
     values::{Access, StartDir},
     variables,
-    word::{Gaps, Word},
+    word::{Gaps, Word, is_gap},
 };
 
 impl Interpreter<'_> {
@@ -317,7 +317,7 @@ impl Interpreter<'_> {
             Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => {}
         }
         let text = target.text();
-        let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
+        let network = NETWORK.iter().any(|start| text.starts_with(start));
         let rule = match flow {
             _ if network => "a redirection opens a network connection",
             Flow::Write if critical_paths::is_device(text) => {
@@ -338,11 +338,22 @@ impl Interpreter<'_> {
                 return;
             }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
-            Flow::Read if target.is_wild() && target.has_unknown() => "a redirection reads an unknown file",
+            Flow::Read if target.is_wild() && target.has_unknown() && may_be_network(text) => {
+                "a redirection reads an unknown file"
+            }
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
         self.record_part(Tier::Dangerous, rule, target.span());
     }
+}
+
+/// The starts of file names that are network connections in a redirection.
+const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
+/// Returns true if a target whose known start is given may be a network connection.
+fn may_be_network(target: &str) -> bool {
+    let start = target.split(is_gap).next().unwrap_or_default();
+    NETWORK.iter().any(|network| network.starts_with(start) || start.starts_with(network))
 }
 
 /// Returns true if a command prints nothing, so that redirecting its output empties the file.

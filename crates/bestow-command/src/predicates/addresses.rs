@@ -102,7 +102,7 @@ pub(crate) fn api_request(options: &Options<'_>) -> Answer {
         return Err("an address of another service".into());
     }
     if options.operands.iter().any(|operand| operand.text().contains("graphql")) {
-        return Err("a query may change something".into());
+        return when(is_query(options), "a query may change something");
     }
     // A field changes the default method to one that writes.
     if options.has("-f --raw-field") && !matches!(options.value("-X --method"), Some("GET" | "get" | "HEAD")) {
@@ -116,6 +116,30 @@ pub(crate) fn api_request(options: &Options<'_>) -> Answer {
         return Err("a header asks for another method".into());
     }
     Ok(())
+}
+
+/// Returns true if a request to `graphql` only reads: no operation of its query changes something, and no field is a
+/// file.
+fn is_query(options: &Options<'_>) -> bool {
+    let fields: Vec<&str> = options
+        .given
+        .iter()
+        .filter_map(|(name, value)| match name.as_str() {
+            "-f" | "--raw-field" => value.as_deref(),
+            _ => None,
+        })
+        .collect();
+    let reads = |text: &str| {
+        let (text, lower) = (text.trim_start(), text.to_ascii_lowercase());
+        let begins = text.starts_with('{')
+            || text
+                .strip_prefix("query")
+                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+        begins && !lower.contains("mutation") && !lower.contains("subscription")
+    };
+    let mut queries = fields.iter().filter_map(|field| field.strip_prefix("query="));
+    let is_only = matches!(options.operands.as_slice(), [only] if only.text() == "graphql");
+    is_only && queries.next().is_some_and(reads) && queries.next().is_none() && !options.has("-X --method -H --header")
 }
 
 /// Refuses a file of names. `dig` takes `+option` and `@server` among its operands.

@@ -27,7 +27,7 @@ pub(crate) use clouds::{aws_words, az_words, gcloud_words};
 pub(crate) use packages::{cargo_fmt_words, rpm_query};
 pub(crate) use removals::{
     absent_path, bytes_to_output, edit_of_vital_file, empty_source, mode_for_everybody, move_of_system_files,
-    move_to_nothing, set_user_id, target_of_bytes, vital_target, whole_drive,
+    move_to_nothing, set_user_id, target_of_bytes, vital_output, vital_target, whole_drive,
 };
 pub(crate) use requests::{deletion_at_platform, deletion_in_store, destructive_mutation, destructive_statement};
 pub(crate) use scripts::{awk_program, compiler_check, find_expression, jq_words, sed_script, yq_expression};

@@ -150,7 +150,8 @@ pub(crate) fn compiler_check(rest: &[Word]) -> Answer {
         } else {
             let kind = text.rsplit_once('.').map(|(_, kind)| kind);
             let known = kind.is_some_and(|kind| SOURCES.contains(&kind) || prints && HEADERS.contains(&kind));
-            let said = language && matches!(text, "-" | "/dev/null" | "/dev/stdin");
+            // Without a language, `-E` takes the input for C.
+            let said = (language || prints && text == "-") && matches!(text, "-" | "/dev/null" | "/dev/stdin");
             when((known || said) && !text.starts_with('@'), "a file whose check may leave files")?;
         }
     }

@@ -114,6 +114,12 @@ pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
     })
 }
 
+/// Returns true if a use of a program only asks for its version or its help.
+pub(crate) fn only_asks(usage: &Use<'_>) -> bool {
+    let Some(program) = usage.args.first().filter(|_| !usage.known.loads_first) else { return false };
+    trusted_name(program.text()).is_some_and(|name| answers(name, usage.known, program, usage.rest).is_some())
+}
+
 /// Returns the rule that a program only prints its version or its help.
 fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option<String> {
     // The question is the last word.
