@@ -287,6 +287,14 @@ pub(crate) fn is_program_of_the_system(path: &str) -> bool {
         )
 }
 
+/// Returns true for a program without which no script starts, or which only the system installs.
+pub(crate) fn is_needed_program(path: &str) -> bool {
+    const NEEDED: &[&str] =
+        &["/usr/bin/sh", "/usr/bin/bash", "/usr/bin/dash", "/usr/bin/zsh", "/usr/bin/env", "/usr/bin/sudo"];
+    let is_in_root = || matches!(components(path).as_slice(), ["bin" | "sbin", _]);
+    NEEDED.contains(&path) || path.starts_with('/') && is_in_root()
+}
+
 /// Returns true for a file of the system. The loss of a single such file is destructive.
 pub(crate) fn is_system_file(path: &str, place: &Place) -> bool {
     let path = &*resolved(path, place);

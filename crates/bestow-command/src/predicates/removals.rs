@@ -1,7 +1,7 @@
 //! Predicates on critical files: removed, moved, overwritten, or opened to everybody.
 
 use crate::{
-    critical_paths::{is_critical_outside, is_doomed, is_system_file, is_vital},
+    critical_paths::{is_critical_outside, is_doomed, is_needed_program, is_system_file, is_vital},
     place::Place,
     predicates::Answer,
     word::Word,
@@ -51,7 +51,7 @@ fn written<'a>(words: &'a [Word]) -> impl Iterator<Item = &'a str> {
 }
 
 pub(crate) fn vital_target(words: &[Word], place: &Place) -> bool {
-    written(words).any(|path| is_vital(path, place) || is_program_to_start(path))
+    written(words).any(|path| is_vital(path, place) || is_needed_program(path))
 }
 
 /// Returns true if `-o`, `-O` or their long forms name a file that the system needs to start.
@@ -64,17 +64,8 @@ pub(crate) fn vital_output(words: &[Word], place: &Place) -> bool {
         let joined = text.strip_prefix('-').and_then(|rest| rest.strip_prefix(['o', 'O']));
         let valued = text.split_once('=').filter(|(name, _)| LONG.contains(name)).map(|(_, value)| value);
         let apart = (short(option) || LONG.contains(&option)).then_some(text);
-        [joined, valued, apart].into_iter().flatten().any(|path| is_vital(path, place) || is_program_to_start(path))
+        [joined, valued, apart].into_iter().flatten().any(|path| is_vital(path, place) || is_needed_program(path))
     })
-}
-
-/// Returns true for a shell or another program in the directories that the system needs to start.
-fn is_program_to_start(path: &str) -> bool {
-    const NEEDED: &[&str] = &["sh", "bash", "dash", "zsh", "env", "sudo"];
-    match path.strip_prefix("/usr").unwrap_or(path).split_once("bin/") {
-        Some(("/" | "/s", name)) => !name.is_empty() && (!path.starts_with("/usr") || NEEDED.contains(&name)),
-        _ => false,
-    }
 }
 
 pub(crate) fn empty_source(words: &[Word], place: &Place) -> bool {
