@@ -8,7 +8,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use bestow_command::{Classification, Classifier, internal::NamedUses};
+use bestow_command::{
+    Classifier,
+    internal::{Judged, NamedUses},
+};
 use foldhash::fast::RandomState;
 
 use crate::model::{CommandFingerprint, CommandShape, Destructive, Secrets, SpokenPart, Tier};
@@ -37,7 +40,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn of(text: &str, judged: Classification) -> Line {
+    pub(super) fn of(text: &str, judged: Judged) -> Line {
+        let Judged { classification: judged, named } = judged;
         let secrets = Secrets::of(text);
         let shape = judged.shape.as_ref().map(|shape| CommandShape::of(shape, |whole| secrets.redacted_in(whole)));
         let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
@@ -54,7 +58,7 @@ impl Line {
             tier_reason: secrets.redacted_in(&judged.reason),
             shape,
             destructive,
-            named: judged.named,
+            named,
         }
     }
 }
@@ -75,9 +79,9 @@ impl Reader {
     /// Returns the meaning of a line. With `strictly`, only reads are allowed without approval.
     pub(super) fn line(&self, text: &str, strictly: bool) -> Arc<Line> {
         if strictly {
-            self.strictly.get_or(text, || Line::of(text, self.classifier.strictly().classify(text)))
+            self.strictly.get_or(text, || Line::of(text, self.classifier.strictly().judge(text)))
         } else {
-            self.plainly.get_or(text, || Line::of(text, self.classifier.classify(text)))
+            self.plainly.get_or(text, || Line::of(text, self.classifier.judge(text)))
         }
     }
 }

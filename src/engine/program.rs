@@ -1,7 +1,8 @@
 //! Program files that are run as commands: rules about commands apply to them too.
 
+use bestow_command::internal::Judged;
+
 use crate::{
-    command::Classification,
     kernel::{ResolvedAction, Target, Use},
     model::{Action, Named, Operation, Profile, UseOrigin, What},
 };
@@ -29,7 +30,7 @@ impl Shared {
         }
         if !programs.is_empty() {
             let classifier = self.classifier.load();
-            programs.iter().for_each(|path| add(&mut understood, path, &classifier.classify_program(path)));
+            programs.iter().for_each(|path| add(&mut understood, path, &classifier.judge_program(path)));
         }
         Ok(understood)
     }
@@ -50,8 +51,8 @@ fn name(path: &str) -> Option<&str> {
 }
 
 /// Adds the command of running the program at `path`, and the uses of that program.
-fn add(understood: &mut ResolvedAction, path: &str, judged: &Classification) {
-    let target = Target::Command { text: path.into(), parts: judged.spoken(), doing: None };
+fn add(understood: &mut ResolvedAction, path: &str, judged: &Judged) {
+    let target = Target::Command { text: path.into(), parts: judged.classification.spoken(), doing: None };
     understood.uses.add(Use { operation: Operation::Command, target, takes: None, origin: UseOrigin::Named });
     for named in judged.named.iter() {
         // The action already uses the file itself.

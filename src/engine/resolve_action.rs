@@ -123,7 +123,7 @@ impl Shared {
             reader.line(text, is_strict)
         } else {
             let classifier = if is_strict { &reader.strictly() } else { &**reader };
-            Arc::new(Line::of(text, classifier.classify_with(text, besides)))
+            Arc::new(Line::of(text, classifier.judge_with(text, besides)))
         };
         let understood = command(ResolvedAction { strictly: is_strict, ..base }, &line, besides, &reader);
         let start = starts_in(understood.cwd.as_ref(), besides);

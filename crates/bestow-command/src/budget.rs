@@ -29,6 +29,8 @@ const MAX_FILES_SEARCHED: usize = 64;
 pub(crate) struct Budget {
     commands: usize,
     words: usize,
+    /// The cost of the uses that were recorded. They have a limit of their own, so that no tier depends on them.
+    named: usize,
     expanded: usize,
     text: usize,
     depth: usize,
@@ -67,6 +69,12 @@ impl Budget {
     pub(crate) fn evaluate_words(&mut self, count: usize) -> bool {
         self.words += count;
         self.words <= MAX_WORDS
+    }
+
+    /// Counts uses of this cost. Returns false if no further use is recorded.
+    pub(crate) fn name(&mut self, cost: usize) -> bool {
+        self.named += cost;
+        self.named <= MAX_WORDS
     }
 
     /// Counts a command with its words. Returns false if no further command is evaluated.
@@ -148,6 +156,7 @@ impl Budget {
         let repeated = Budget {
             commands: self.commands + after.commands - before.commands,
             words: self.words + after.words - before.words,
+            named: self.named + after.named - before.named,
             expanded: self.expanded + after.expanded - before.expanded,
             text: self.text + after.text - before.text,
             joined: self.joined + after.joined - before.joined,
@@ -155,6 +164,7 @@ impl Budget {
         };
         let fits = repeated.commands <= MAX_COMMANDS
             && repeated.words <= MAX_WORDS
+            && repeated.named <= MAX_WORDS
             && repeated.expanded <= MAX_EXPANDED
             && repeated.text <= MAX_TEXT
             && (after.candidates, after.files_searched) == (before.candidates, before.files_searched);

@@ -29,9 +29,14 @@ pub struct Classification {
     /// The shape that may be saved if a person answers "always". `None` means that no decision may be saved.
     #[serde(skip)]
     pub shape: Option<Shape>,
-    /// The resources that the command line names.
-    #[serde(skip)]
-    #[doc(hidden)]
+}
+
+/// A classification with the resources that the command line names.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The classification.
+    pub classification: Classification,
+    /// The resources.
     pub named: NamedUses,
 }
 
@@ -39,12 +44,12 @@ pub struct Classification {
 const ROOM: usize = ": (part 123 of 123)".len();
 
 impl Classification {
-    /// Creates the classification of these parts and uses, without a shape.
-    pub(super) fn of_parts(parts: Vec<Part>, named: NamedUses) -> Self {
+    /// Creates the classification of these parts, without a shape.
+    pub(super) fn of_parts(parts: Vec<Part>) -> Self {
         // The first of the strictest parts. If two parts are equally strict, a reader wants the one that runs first.
         let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
         let Some((index, part)) = worst else {
-            return Classification { named, ..Self::plain(Tier::Dangerous, "there is nothing to run") };
+            return Self::plain(Tier::Dangerous, "there is nothing to run");
         };
         let tier = part.tier;
         let mut reason = String::with_capacity(prefix(tier).len() + part.rule.len() + ROOM);
@@ -53,7 +58,7 @@ impl Classification {
             let (number, all) = ((index + 1).to_string(), parts.len().to_string());
             reason.extend([" (part ", &number, " of ", &all, ")"]);
         }
-        Classification { tier, reason, parts, understood: true, shape: None, named }
+        Classification { tier, reason, parts, understood: true, shape: None }
     }
 
     /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
@@ -71,7 +76,7 @@ impl Classification {
         self
     }
 
-    /// Returns this classification with the commands and resources of `other` added. If `other` is destructive, the
+    /// Returns this classification with the commands of `other` added. If `other` is destructive, the
     /// result is destructive too.
     pub(super) fn and(mut self, mut other: Classification) -> Self {
         let starts =
@@ -82,7 +87,6 @@ impl Classification {
         if other.tier == Tier::Destructive && self.tier < Tier::Destructive {
             (self.tier, self.reason) = (other.tier, other.reason);
         }
-        self.named.join(other.named);
         self
     }
 
@@ -107,7 +111,6 @@ impl Classification {
             parts: Vec::new(),
             understood: true,
             shape: None,
-            named: NamedUses::default(),
         }
     }
 

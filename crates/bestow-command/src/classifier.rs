@@ -8,9 +8,10 @@ use crate::{
     addition::Additions,
     addition_check::InvalidAddition,
     beside,
-    classification::Classification,
+    classification::{Classification, Judged},
     evaluator::{self, Programs},
     interpreter::Interpreter,
+    named_uses::NamedUses,
     part::Part,
     rules::Rules,
     shape::Shape,
@@ -105,33 +106,55 @@ impl Classifier {
 
     /// Returns the tier of a command line: the tier of the strictest part that may run.
     pub fn classify(&self, text: &str) -> Classification {
-        self.classify_parsed(text, &syntax::parse(text))
+        self.follow(text, NamedUses::unknown()).classification
+    }
+
+    /// Returns the classification of a command line with the resources that the line names.
+    #[doc(hidden)]
+    pub fn judge(&self, text: &str) -> Judged {
+        self.follow(text, NamedUses::default())
     }
 
     /// Returns the tier of a command line that a tool runs with further inputs, such as a directory or an environment.
-    /// These inputs may change what the command does, so the result is at least dangerous if there are any.
+    pub(super) fn classify_with(&self, text: &str, besides: &Map<String, Value>) -> Classification {
+        self.follow_with(text, besides, &NamedUses::unknown()).classification
+    }
+
+    /// Returns the classification of such a command line with the resources that the line and the inputs name.
     #[doc(hidden)]
-    pub fn classify_with(&self, text: &str, besides: &Map<String, Value>) -> Classification {
+    pub fn judge_with(&self, text: &str, besides: &Map<String, Value>) -> Judged {
+        self.follow_with(text, besides, &NamedUses::default())
+    }
+
+    /// Follows a command line with further inputs. These inputs may change what the command does, so the result is at
+    /// least dangerous if there are any.
+    fn follow_with(&self, text: &str, besides: &Map<String, Value>, uses: &NamedUses) -> Judged {
         let starts = |value: &Value| -> Vec<Spoken> {
             let variables = value.as_object().into_iter().flatten();
             variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
         };
-        let judged = besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)));
+        let Judged { classification, mut named } = self.follow(text, uses.clone());
+        let with = |judged: Classification, (key, value): (&String, &Value)| judged.with(key, starts(value));
+        let mut classification = besides.iter().fold(classification, with);
         let mut behind = besides.values().flat_map(words_in);
-        let line = |words: String| self.classify(&format!("{text} {words}"));
-        let mut judged = behind.by_ref().take(MAX_BEHIND).map(line).fold(judged, Classification::and);
-        if behind.next().is_some() {
-            judged.named.lose_words();
+        for words in behind.by_ref().take(MAX_BEHIND) {
+            let other = self.follow(&format!("{text} {words}"), uses.clone());
+            classification = classification.and(other.classification);
+            named.join(other.named);
         }
-        judged
+        if behind.next().is_some() {
+            named.lose_words();
+        }
+        Judged { classification, named }
     }
 
-    /// Returns the tier of running the program file at `path` with unknown arguments and unknown input. The arguments
-    /// are only added for a program on some list. For any other program they make no difference.
+    /// Returns the tier of running the program file at `path` with unknown arguments and unknown input, with the
+    /// resources. The arguments are only added for a program on some list. For any other program they make no
+    /// difference.
     #[doc(hidden)]
-    pub fn classify_program(&self, path: &str) -> Classification {
+    pub fn judge_program(&self, path: &str) -> Judged {
         let words = if evaluator::is_known(base_name(path)) { " $words" } else { "" };
-        self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
+        self.judge(&format!("{}{words} {GIVEN}", quoted(path)))
     }
 
     /// Returns the commands that an environment variable may start.
@@ -163,21 +186,24 @@ impl Classifier {
         interpreter.budget.work()
     }
 
-    /// Returns the classification of a text that was parsed.
-    fn classify_parsed(&self, text: &str, parsed: &Parsed) -> Classification {
+    /// Follows a text, and records its resources in `uses`.
+    fn follow(&self, text: &str, uses: NamedUses) -> Judged {
+        let parsed = syntax::parse(text);
         let understood = parsed.understood();
         let programs = Programs::new(&self.rules);
         let mut interpreter = Interpreter::new(&programs, text);
-        follow(&mut interpreter, &programs, parsed);
+        interpreter.uses = uses;
+        follow(&mut interpreter, &programs, &parsed);
+        let named = interpreter.uses.settled();
         if understood && interpreter.parts.is_empty() && is_comment(text) {
-            return Classification::plain(Tier::Safe, "nothing but comments");
+            return Judged { classification: Classification::plain(Tier::Safe, "nothing but comments"), named };
         }
-        let mut judged = Classification::of_parts(interpreter.parts, interpreter.uses.settled());
+        let mut judged = Classification::of_parts(interpreter.parts);
         judged.understood = understood;
         if understood && judged.tier == Tier::Dangerous {
-            judged.shape = self.shape(text, parsed, &judged.parts);
+            judged.shape = self.shape(text, &parsed, &judged.parts);
         }
-        judged
+        Judged { classification: judged, named }
     }
 
     /// Returns the shape of a line, or that of its only unsafe part if no other part can change what it does. Custom

@@ -72,6 +72,7 @@ pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
+        classification::Judged,
         named_uses::NamedUses,
         needs::{bare_hosts, hosts_in},
         programs::{SecretOption, secret_option},

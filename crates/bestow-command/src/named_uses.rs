@@ -30,6 +30,11 @@ pub struct NamedUses {
 }
 
 impl NamedUses {
+    /// Returns the uses of a line that may use any resource. No use is recorded in them.
+    pub(crate) fn unknown() -> Self {
+        NamedUses { too_many: true, too_many_words: true, ..NamedUses::default() }
+    }
+
     /// Returns all uses, certain ones first.
     pub fn iter(&self) -> impl Iterator<Item = &Named> {
         self.certain.iter().chain(&self.words)

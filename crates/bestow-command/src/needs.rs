@@ -68,7 +68,7 @@ impl Evaluation<'_, '_> {
     /// Records an operand, also in each of the directories to which options have moved the program. Returns false if no
     /// further operand is recorded.
     fn name_there(&mut self, mut operand: Operand, moved: &[SmolStr], guessing: bool) -> bool {
-        if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
+        if self.shell.uses.is_full() || !self.shell.can_name(moved.len()) {
             return false;
         }
         for elsewhere in moved {
@@ -102,7 +102,7 @@ impl Evaluation<'_, '_> {
         if text.is_rooted() {
             return vec![written(text.clone())];
         }
-        if !self.shell.can_follow(self.shell.scope.weight_of_places()) {
+        if !self.shell.can_name(self.shell.scope.weight_of_places()) {
             return Vec::new();
         }
         let below = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
@@ -137,6 +137,9 @@ impl Evaluation<'_, '_> {
 
     /// Records that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
+        if self.shell.uses.is_full() {
+            return;
+        }
         let certain = !self.shell.invocations.is_speculating();
         if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
@@ -159,7 +162,7 @@ impl Evaluation<'_, '_> {
         let is_relative = !text.is_rooted();
         let is_moved = is_relative && !self.shell.scope.is_at_start();
         let cost = if is_moved { self.shell.scope.weight_of_places() } else { 0 };
-        if is_relative && !self.shell.can_follow(cost) {
+        if is_relative && !self.shell.can_name(cost) {
             return;
         }
         let reads = operand.access == Access::Read

@@ -12,7 +12,11 @@ mod rounds;
 use std::collections::BTreeMap;
 
 use super::{Span, Tier, classifier::Classifier, classify, needs, programs, word::Word};
-use crate::values::{Access, Named, Said, Spoken};
+use crate::{
+    classification::Judged,
+    named_uses::NamedUses,
+    values::{Access, Named, Said, Spoken},
+};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
@@ -361,17 +365,22 @@ fn what_multiplies_is_given_up_early_and_uses_anything() {
         let start: String = line.chars().take(60).collect();
         let work = Classifier::default().work(&line);
         assert!(work < 1 << 21, "{start}: {work}");
-        let judged = classify(&line);
-        assert!(judged.named.is_cut() && judged.tier > Tier::Safe, "{start}");
+        let Judged { classification, named } = Classifier::default().judge(&line);
+        assert!(named.is_cut() && classification.tier > Tier::Safe, "{start}");
         assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
     }
     let few = "f0() { cat a; }; f1() { f0; f0; }; f2() { f1; f1; }; f2; [ x ] && cd a; cat b; env nice tee c";
-    assert!(!classify(few).named.is_cut());
+    assert!(!named(few).is_cut());
+}
+
+/// Returns the resources that a line names.
+fn named(line: &str) -> NamedUses {
+    Classifier::default().judge(line).named
 }
 
 /// Returns true if the line reads a file whose path is unknown.
 fn is_in_the_dark(line: &str) -> bool {
-    classify(line).named.reads_what_nobody_can_tell()
+    named(line).reads_what_nobody_can_tell()
 }
 
 #[test]
@@ -435,7 +444,7 @@ fn what_reads_a_tree_without_an_index_reads_all_below_it() {
             let Named::Path { access, text, below, certain, .. } = one else { return false };
             *certain && *access == Access::Read && below.is_everything() && text == "/etc"
         };
-        classify(line).named.iter().any(all)
+        named(line).iter().any(all)
     };
     let lines = [
         "git grep --no-index root /etc",
@@ -467,9 +476,9 @@ fn many_words_before_a_subcommand_are_not_read_again_for_each_row() {
 
 /// Returns two flags: the line certainly reaches the network, and the line may reach the network.
 fn reached(line: &str) -> (bool, bool) {
-    let named = classify(line).named;
+    let uses = named(line);
     let network =
-        |wanted: bool| named.iter().any(|one| matches!(one, Named::Network { certain, .. } if *certain == wanted));
+        |wanted: bool| uses.iter().any(|one| matches!(one, Named::Network { certain, .. } if *certain == wanted));
     (network(true), network(false))
 }
 
@@ -559,7 +568,7 @@ fn what_destroys_behind_more_wrappers_than_are_followed_is_found() {
     for unit in ["timeout 1 ", "xargs ", "env ", "nice env nohup "] {
         let line = format!("{}rm -rf /", unit.repeat(2000));
         assert_eq!(classify(&line).tier, Tier::Destructive, "{unit}");
-        assert!(classify(&format!("{}x", unit.repeat(100))).named.is_cut(), "{unit}");
+        assert!(named(&format!("{}x", unit.repeat(100))).is_cut(), "{unit}");
     }
 }
 
@@ -576,10 +585,10 @@ fn what_a_script_of_sed_does_is_read_and_not_guessed() {
         ("sed -nE -e p -e 'w x' f", false, true),
         ("sed 's/a/b/gw x' f", false, true),
     ] {
-        let judged = classify(line);
+        let Judged { classification: judged, named } = Classifier::default().judge(line);
         let is_written =
             |one: &Named| matches!(one, Named::Path { access: Access::Write, text, certain: true, .. } if text == "x");
-        assert_eq!(judged.named.iter().any(is_written), writes, "{line}");
+        assert_eq!(named.iter().any(is_written), writes, "{line}");
         let started: Vec<_> = judged.parts.iter().flat_map(|part| &part.starts).collect();
         let is_run = started.iter().any(|start| **start == Spoken::anything() || start.words.first() == Some(&ls));
         assert_eq!(is_run, runs, "{line}: {started:?}");

@@ -98,6 +98,7 @@ pub(crate) struct Interpreter<'c> {
 const PARTS: usize = 4;
 
 impl<'c> Interpreter<'c> {
+    /// Creates an interpreter that records no uses.
     pub(crate) fn new(evaluator: &'c dyn Evaluator, text: &'c str) -> Self {
         Interpreter {
             evaluator,
@@ -106,7 +107,7 @@ impl<'c> Interpreter<'c> {
             scope: Scope::default(),
             parts: Vec::with_capacity(PARTS),
             invocations: Invocations::default(),
-            uses: NamedUses::default(),
+            uses: NamedUses::unknown(),
             obeyed: Vec::new(),
             bodies: Vec::new(),
             here: Span::default(),
@@ -169,15 +170,29 @@ impl<'c> Interpreter<'c> {
     /// Records once that the line exceeds the limit of work, and still searches it for destructive commands. The other
     /// uses of the line are unknown. If only speculative work was dropped, then only its uncertain uses are unknown.
     fn exceed_budget(&mut self) {
+        self.lose_uses();
+        if self.budget.exceed() {
+            self.mark_unknown("too much to follow");
+            self.raw_search(self.text, Span { start: 0, end: self.text.len() });
+        }
+    }
+
+    /// Records that the other uses of the line are unknown. Those of a speculative command are uncertain anyway.
+    fn lose_uses(&mut self) {
         if self.invocations.is_speculating() {
             self.uses.lose_words();
         } else {
             self.uses.lose();
         }
-        if self.budget.exceed() {
-            self.mark_unknown("too much to follow");
-            self.raw_search(self.text, Span { start: 0, end: self.text.len() });
+    }
+
+    /// Returns true if uses of this cost can still be recorded: the directories in which a path is resolved.
+    pub(crate) fn can_name(&mut self, cost: usize) -> bool {
+        let fits = self.budget.name(cost);
+        if !fits {
+            self.lose_uses();
         }
+        fits
     }
 
     /// Returns true if `words` more can be evaluated. Wrappers in wrappers and texts in texts multiply them.

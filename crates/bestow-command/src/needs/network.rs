@@ -80,6 +80,9 @@ impl Evaluation<'_, '_> {
 
     /// Records uncertain network access if a command that needs the network may begin at any of `words`.
     pub(crate) fn hear_network(&mut self, words: &[Word]) {
+        if self.shell.uses.is_full() {
+            return;
+        }
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
             let name = base_name(word.text());
@@ -104,6 +107,9 @@ impl Evaluation<'_, '_> {
 
     /// Records the host that a variable names. A program with network access may contact it.
     pub(crate) fn hear_variable(&mut self, name: &str, value: &Word) {
+        if self.shell.uses.is_full() {
+            return;
+        }
         let Some(host) = exact(value).and_then(|text| hosts::in_variable(name, &text)) else { return };
         if hosts::leads_elsewhere(name) {
             self.reach(Some(host), false);

@@ -13,7 +13,7 @@ use std::{
     path::PathBuf,
 };
 
-use crate::{Classification, Classifier, Profile, programs};
+use crate::{Classification, Classifier, Profile, classification::Judged, programs};
 
 /// The forms in which each program name is asked about. `NAME` stands for the name.
 const FORMS: &[&str] = &[
@@ -80,10 +80,12 @@ struct Answer {
 
 impl Answer {
     fn of(line: &str) -> Answer {
-        let found = Classifier::default().classify(line);
+        let Judged { classification: found, named } = Classifier::default().judge(line);
+        // The answer does not depend on whether somebody asks for the resources.
+        assert_eq!(found, Classifier::default().classify(line), "{line}");
         let advice = found.rollback_advice();
         let by_name: Vec<_> = found.spoken().into_iter().flatten().map(|part| part.by_name).collect();
-        let Classification { tier, reason, parts, understood, shape, named } = found;
+        let Classification { tier, reason, parts, understood, shape } = found;
         let strict = Classifier::new(Profile::Strict).classify(line);
         let mut verdict = format!("{tier} {reason} {understood} {} {} {advice}", strict.tier, strict.reason);
         let mut uses = format!("{:?} {named:?} {by_name:?}", shape.map(|shape| shape.to_string()));

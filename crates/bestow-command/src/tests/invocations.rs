@@ -1,7 +1,7 @@
 //! Every command that the interpreter meets is among the invocations of its line.
 
 use crate::{
-    classify,
+    Classifier, classify,
     values::{Said, Spoken},
 };
 
@@ -199,7 +199,7 @@ fn a_path_in_a_directory_that_may_have_been_left_is_named_or_unknown() {
     for failed in 1..12 {
         let failed: String = (0..failed).map(|number| format!("cd none{number}; ")).collect();
         let line = format!("{failed}cd secrets; cat key");
-        let named = classify(&line).named;
+        let named = Classifier::default().judge(&line).named;
         let is_named = named.iter().any(|used| format!("{used:?}").contains("\"secrets/key\""));
         assert!(is_named || named.reads_what_nobody_can_tell() || named.is_cut(), "{line}: {named:?}");
     }

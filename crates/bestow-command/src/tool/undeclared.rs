@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 use serde_json::Value;
 
 use crate::{
-    classification::Classification,
+    classification::{Classification, Judged},
     classifier::Classifier,
     named_uses::NamedUses,
     tool::{ToolUse, declared, is_guarded, is_sensitive},
@@ -139,12 +139,18 @@ impl<'v> Undeclared<'v> {
         self.lines.iter().map(|line| &**line)
     }
 
-    /// Classifies every line once.
+    /// Returns the strictest classification of all lines.
+    pub(super) fn worst(&self, classifier: &Classifier) -> Option<Classification> {
+        let all = self.lines.iter().map(|line| classifier.classify(line));
+        all.reduce(|worst, next| if next.tier > worst.tier { next } else { worst })
+    }
+
+    /// Classifies every line once, with the resources that it names.
     pub fn follow(&self, classifier: &Classifier) -> Followed<'_> {
         let mut followed = Followed::default();
         for line in &self.lines {
-            let mut next = classifier.classify(line);
-            followed.named.push(std::mem::take(&mut next.named));
+            let Judged { classification: next, named } = classifier.judge(line);
+            followed.named.push(named);
             followed.spoken.insert(line, next.spoken());
             if followed.worst.as_ref().is_none_or(|worst| next.tier > worst.tier) {
                 followed.worst = Some(next);
