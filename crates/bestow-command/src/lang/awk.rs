@@ -30,7 +30,7 @@ pub(crate) fn check(program: &str) -> Result<(), Doubt> {
             Token::Sign('@') => return Err("an `awk` program with an indirect call"),
             Token::Sign('(' | '[') => depth += 1,
             Token::Sign(')' | ']') => depth = depth.saturating_sub(1),
-            Token::Sign('\n') if depth > 0 || tokens.get(..index).is_some_and(goes_on) => {}
+            Token::Sign('\n') if depth > 0 || tokens.get(..index).is_some_and(may_go_on) => {}
             Token::Sign(';' | '}' | '\n') => printing = false,
             Token::Sign('>') if printing && depth == 0 => return Err("an `awk` program that writes a file"),
             Token::Sign(_) | Token::Word(_) | Token::Value => {}
@@ -39,10 +39,15 @@ pub(crate) fn check(program: &str) -> Result<(), Doubt> {
     Ok(())
 }
 
-/// Returns true if a statement goes on behind a line break after these tokens.
-fn goes_on(tokens: &[Token]) -> bool {
-    let last = tokens.iter().rev().find(|token| **token != Token::Sign('\n'));
-    matches!(last, Some(Token::Sign(',' | '&' | '|' | '?' | ':')))
+/// Returns true if a statement may go on behind a line break after these tokens. In some implementations, it goes on
+/// after every operator between two values.
+fn may_go_on(tokens: &[Token]) -> bool {
+    let mut before = tokens.iter().rev().filter(|token| **token != Token::Sign('\n'));
+    match (before.next(), before.next()) {
+        (Some(Token::Sign(sign @ ('+' | '-'))), Some(Token::Sign(other))) => sign != other,
+        (Some(Token::Sign(sign)), _) => !matches!(sign, ')' | ']' | '}' | ';' | '{'),
+        _ => false,
+    }
 }
 
 /// Returns the command lines that a program runs. A `None` stands for each command line that is not written out.
@@ -166,7 +171,12 @@ fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
                     tokens.push(Token::Sign('/'));
                 }
             }
-            '\\' => drop(chars.next()),
+            // Some implementations accept other blanks before the line break.
+            '\\' if chars.next_if_eq(&'\n').is_some() => {}
+            '\\' => return Err("an `awk` program with a backslash outside of a text"),
+            c if c.is_control() && !matches!(c, '\t' | '\n') => {
+                return Err("an `awk` program with a control character");
+            }
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let mut word = String::from(c);
                 while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {

@@ -135,15 +135,24 @@ impl<'s> Script<'s> {
             Some('s') => self.substitute()?,
             Some('y') => {
                 let sign = self.next().ok_or("a `sed` script that ends early")?;
+                let behind = self.rest;
                 self.delimited(sign)?;
+                // Some implementations read the first part as a pattern, in which a bracket begins a class.
+                if behind.get(..behind.len() - self.rest.len()).is_some_and(|first| first.contains('[')) {
+                    return Err("a `sed` command `y` with a bracket");
+                }
                 self.delimited(sign)?;
                 self.end()?;
             }
             Some('a' | 'i' | 'c') => self.text(),
             Some('#') => drop(self.line()),
-            // Some implementations end a label at a semicolon and read the rest as commands. Some end it at a blank,
-            // after which no text may follow.
+            // Some implementations end a label at a semicolon or a brace and read the rest as commands. Some end it at a
+            // blank, after which no text may follow. In others, only the line ends it: then the next line is a command,
+            // and not the text of a command `a`, `c` or `i` on this line.
             Some(':' | 'b' | 't' | 'T') => {
+                if self.rest.split('\n').next().is_some_and(|line| line.ends_with('\\')) {
+                    return Err("a `sed` label before a text");
+                }
                 self.skip(|c| c == ' ' || c == '\t');
                 self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
                 self.end()?;
@@ -242,10 +251,15 @@ impl<'s> Script<'s> {
             match (c, self.peek()) {
                 (']', _) => return Ok(()),
                 ('[', Some(kind @ (':' | '.' | '='))) => {
+                    self.next();
+                    // The name has a character, which may be the sign itself: `[=]=]`.
+                    self.next();
                     let end = format!("{kind}]");
                     let (_, rest) = self.rest.split_once(&end).ok_or("a `sed` pattern that ends early")?;
                     self.rest = rest;
                 }
+                // Some implementations take the bracket for an escaped one.
+                ('\\', Some(']')) => return Err("a `sed` pattern with a backslash before a bracket"),
                 _ => {}
             }
         }

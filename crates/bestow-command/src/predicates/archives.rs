@@ -9,11 +9,18 @@ use crate::{
 /// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
 pub(crate) fn image_files(options: &Options<'_>) -> Answer {
     let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
-    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.has_unknown());
+    let odd =
+        named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.starts_with('-') || name.has_unknown());
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
+/// Refuses a first word without a dash, which is a bundle of options in the old style of `tar`.
+pub(crate) fn tar_options(options: &Options<'_>) -> Answer {
+    if options.first_operand == Some(0) { Err("a bundle of options without a dash".into()) } else { Ok(()) }
+}
+
 pub(crate) fn archive_listing(options: &Options<'_>) -> Answer {
+    tar_options(options)?;
     let remote = options.values.iter().any(|value| may_be_remote(value));
     if options.has("-t --list -tf -tvf -tzf -tzvf -tjf") && !remote {
         Ok(())

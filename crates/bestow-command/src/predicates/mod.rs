@@ -18,7 +18,7 @@ pub(crate) use accounts::{root_user, superuser_command};
 pub(crate) use addresses::{
     api_request, curl_addresses, dig_words, go_modules, http_request, local_manifests, local_repository, wget_addresses,
 };
-pub(crate) use archives::{ar_letters, archive_listing, image_files, jar_letters, tar_letters};
+pub(crate) use archives::{ar_letters, archive_listing, image_files, jar_letters, tar_letters, tar_options};
 pub(crate) use builtins::{
     arithmetic, declared_variables, exported_variables, getopts_words, printf_words, read_variables, set_options,
     test_words,
