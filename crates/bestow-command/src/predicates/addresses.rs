@@ -177,8 +177,41 @@ fn is_question(word: &str) -> bool {
     !overrides_method(word) && value.is_some_and(|value| !value.starts_with(['@', '=', ':']))
 }
 
-/// Refuses an address, because the program would contact it.
+/// Refuses a repository of another host, to which `gh` would send its token.
+pub(crate) fn repository_of_github(options: &Options<'_>) -> Answer {
+    let on_host = |text: &str| text.contains([':', '@']) || text.bytes().filter(|byte| *byte == b'/').count() > 1;
+    let is_own = |text: &str| text.starts_with("https://github.com/") || text.starts_with("https://gist.github.com/");
+    when(!repositories(options).any(on_host) && !names_host(options, is_own), "another host gets the token")
+}
+
+/// Refuses a repository of another host, to which `glab` would send its token. A group may have groups.
+pub(crate) fn repository_of_gitlab(options: &Options<'_>) -> Answer {
+    let on_host = |text: &str| text.contains([':', '@']) || begins_with_host(text);
+    let is_own = |text: &str| text.starts_with("https://gitlab.com/");
+    when(!repositories(options).any(on_host) && !names_host(options, is_own), "another host gets the token")
+}
+
+/// Returns the values of the option that selects a repository.
+fn repositories<'o>(options: &'o Options<'_>) -> impl Iterator<Item = &'o str> {
+    let selects = |name: &str| matches!(name, "-R" | "--repo" | "--repository");
+    options.given.iter().filter(move |(name, _)| selects(name)).filter_map(|(_, value)| value.as_deref())
+}
+
+/// Returns true if an operand names a host, unless `is_own` accepts the address.
+fn names_host(options: &Options<'_>, is_own: impl Fn(&str) -> bool) -> bool {
+    let names = |text: &str| text.contains("://") || text.starts_with("git@") || begins_with_host(text);
+    options.operands.iter().any(|operand| names(operand.text()) && !is_own(operand.text()))
+}
+
+/// Returns true for `host.org/a/b`.
+fn begins_with_host(text: &str) -> bool {
+    let mut parts = text.split('/');
+    parts.next().is_some_and(|first| first.contains('.')) && parts.count() > 1
+}
+
+/// Refuses an address, because the program would contact it. `file:` and `bundle:` name a repository too.
 pub(crate) fn local_repository(options: &Options<'_>) -> Answer {
+    when(!repositories(options).any(|text| text.contains(':')), "a repository that is no path")?;
     let local = |word: &Word| !word.text().contains("://") && !word.has_output();
     when(options.operands.iter().chain(options.values.iter()).all(|word| local(word)), "an address that is asked")
 }

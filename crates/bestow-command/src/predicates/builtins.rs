@@ -1,6 +1,10 @@
 //! Predicates on the words of builtins of the shell.
 
-use crate::{options::Options, predicates::Answer, word::Word};
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::{Word, is_unknown},
+};
 
 /// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
 pub(crate) fn set_options(rest: &[Word]) -> Answer {
@@ -109,10 +113,29 @@ pub(crate) fn test_words(rest: &[Word]) -> Answer {
     if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
 }
 
-/// Refuses `printf -v name`, which sets a variable and evaluates its name.
+/// Refuses `printf -v name`, which sets a variable and evaluates its name, and a format that may contain `%n`.
 pub(crate) fn printf_words(rest: &[Word]) -> Answer {
     no_evaluation(rest)?;
     let first = rest.first();
     let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
-    if option { Err("`printf -v` sets a variable".into()) } else { Ok(()) }
+    when(!option, "`printf -v` sets a variable")?;
+    let format = rest.iter().find(|word| word.text() != "--");
+    let is_known = |format: &Word| format.is_exact() || format.is_number();
+    let is_harmless = format.is_none_or(|format| is_known(format) && !counts(format.text()));
+    when(is_harmless, "the format may contain `%n`, which sets a variable")
+}
+
+/// Returns true for a format with `%n`, which may have flags, a width, a precision and a length. Its unknown parts are
+/// numbers.
+fn counts(format: &str) -> bool {
+    let stands_between = |c: char| c.is_ascii_digit() || is_unknown(c) || "#'-+ *.$hljztLq".contains(c);
+    let mut rest = format;
+    while let Some((_, behind)) = rest.split_once('%') {
+        let directive = behind.trim_start_matches(stands_between);
+        if directive.starts_with('n') {
+            return true;
+        }
+        rest = behind.strip_prefix('%').unwrap_or(directive);
+    }
+    false
 }

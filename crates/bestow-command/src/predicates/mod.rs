@@ -16,7 +16,8 @@ mod system;
 
 pub(crate) use accounts::{root_user, superuser_command};
 pub(crate) use addresses::{
-    api_request, curl_addresses, dig_words, go_modules, http_request, local_manifests, local_repository, wget_addresses,
+    api_request, curl_addresses, dig_words, go_modules, http_request, local_manifests, local_repository,
+    repository_of_github, repository_of_gitlab, wget_addresses,
 };
 pub(crate) use archives::{ar_letters, archive_listing, image_files, jar_letters, tar_letters, tar_options};
 pub(crate) use builtins::{
@@ -24,7 +25,7 @@ pub(crate) use builtins::{
     test_words,
 };
 pub(crate) use clouds::{aws_words, az_words, gcloud_words};
-pub(crate) use packages::{cargo_fmt_words, rpm_query};
+pub(crate) use packages::{cargo_fmt_words, formula_names, rpm_query};
 pub(crate) use removals::{
     absent_path, bytes_to_output, edit_of_vital_file, empty_source, mode_for_everybody, move_of_system_files,
     move_to_nothing, set_user_id, target_of_bytes, vital_output, vital_target, whole_drive,

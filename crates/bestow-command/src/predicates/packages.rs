@@ -1,6 +1,10 @@
 //! Predicates on the words of package managers and formatters.
 
-use crate::{options::Options, predicates::Answer, word::Gaps};
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::{Gaps, Word},
+};
 
 /// Requires a check without changes. In `cargo fmt -- --check`, the words after the dashes belong to `rustfmt`.
 pub(crate) fn cargo_fmt_words(options: &Options<'_>) -> Answer {
@@ -10,13 +14,25 @@ pub(crate) fn cargo_fmt_words(options: &Options<'_>) -> Answer {
 }
 
 pub(crate) fn rpm_query(options: &Options<'_>) -> Answer {
-    // The format `%{NAME:expand}` expands the text of a package, including commands.
-    if options.value("--qf --queryformat").is_some_and(|format| format.has_unknown() || format.contains("expand")) {
-        return Err("a format that may run a macro".into());
-    }
+    // The format `%{NAME:expand}` expands the text of a package, including commands. Several formats are joined.
+    let mut formats = options.given.iter().filter(|(name, _)| matches!(name.as_str(), "--qf" | "--queryformat"));
+    let format = formats.next().and_then(|(_, format)| format.as_deref()).unwrap_or_default();
+    let expands = format.has_unknown() || format.contains("expand");
+    when(!expands && formats.next().is_none(), "a format that may run a macro")?;
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {
         Ok(())
     } else {
         Err("it does not only query".into())
     }
+}
+
+/// Accepts names of formulas. `brew` evaluates a file with a formula, and a text that defines one.
+pub(crate) fn formula_names(options: &Options<'_>) -> Answer {
+    let named = |byte: u8| byte.is_ascii_alphanumeric() || b"@+._/-".contains(&byte);
+    let is_name = |word: &&Word| {
+        let lower = word.text().to_ascii_lowercase();
+        let is_file = lower.starts_with(['.', '/']) || [".rb", ".json", ".gz"].iter().any(|end| lower.ends_with(end));
+        word.is_exact() && lower.bytes().all(named) && !is_file
+    };
+    when(options.operands.iter().all(is_name), "a formula in a file or a text is code")
 }

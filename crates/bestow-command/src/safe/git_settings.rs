@@ -43,8 +43,12 @@ const HARMLESS_SETTINGS: &[&str] = &[
 ];
 
 /// Returns true if a global option of `git` has no other effect than on its output. For `-c name=value` the setting
-/// must be harmless. Every other option before the subcommand is on its list already.
+/// must be harmless. `-R file:x` of `hg` is no path, so that nobody knows what it obeys. Every other option before the
+/// subcommand is on its list already.
 pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> bool {
+    if name == "-R" && value.as_deref().is_some_and(|value| value.contains(':')) {
+        return false;
+    }
     let Some(setting) = value.as_deref().filter(|_| name == "-c") else { return true };
     let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
     let key = key.to_ascii_lowercase();
