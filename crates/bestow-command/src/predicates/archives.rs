@@ -6,10 +6,13 @@ use crate::{
     word::{Gaps, Word},
 };
 
-/// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
+/// Accepts plain file names. `identify '|program'` runs a program, `identify ephemeral:file` removes the file, and the
+/// script `file.avs` may load libraries.
 pub(crate) fn image_files(options: &Options<'_>) -> Answer {
-    let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
-    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.has_unknown());
+    let inputs = options.given.iter().filter(|(name, _)| name == "-i").filter_map(|(_, value)| value.as_deref());
+    let mut named = options.operands.iter().map(|arg| arg.text()).chain(inputs);
+    let is_script = |name: &str| name.to_ascii_lowercase().ends_with(".avs");
+    let odd = named.any(|name| name.contains(['|', ':', '@']) || name.has_unknown() || is_script(name));
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
