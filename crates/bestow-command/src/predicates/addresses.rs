@@ -1,10 +1,14 @@
 //! Predicates on addresses and requests: the words must only fetch.
 
+use std::{collections::HashSet, net::Ipv6Addr, sync::LazyLock};
+
 use smol_str::SmolStr;
 
 use crate::{
     options::Options,
     predicates::{Answer, when},
+    programs,
+    values::Obeyed,
     word::{Fragment, Gaps, Word},
 };
 
@@ -18,15 +22,35 @@ pub(crate) fn curl_addresses(options: &Options<'_>) -> Answer {
         if is_header && overrides_method(value) {
             return Err("a header asks for another method".into());
         }
-        let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
+        let names_file = !value.contains('=') || value.starts_with('@');
+        let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && names_file;
         if sends_file || writes_file || reads_cookies {
             return Err(format!("the value of {name} names a file").into());
         }
         if name == "--url" && (!is_fetched(value) || value.starts_with('@')) {
             return Err("an address that is more than fetched".into());
         }
+        if !leads_to_fetched(name, value) {
+            return Err(format!("the host of {name} is not a usual one").into());
+        }
     }
     addresses(options)
+}
+
+/// Returns true unless `--connect-to` or `--resolve` leads to the service for a machine's credentials. Their values are
+/// `host:port:host:port` and `host:port:address,address`.
+fn leads_to_fetched(option: &str, value: &str) -> bool {
+    if !matches!(option, "--connect-to" | "--resolve") {
+        return true;
+    }
+    match value.splitn(3, ':').nth(2) {
+        None => !value.has_unknown(),
+        Some(target) if option == "--connect-to" => is_fetched(target),
+        Some(targets) => targets.split(',').all(|target| match target.parse() {
+            Ok(address) => is_plain_v6(address),
+            Err(_) => is_fetched(target),
+        }),
+    }
 }
 
 fn addresses(options: &Options<'_>) -> Answer {
@@ -41,12 +65,51 @@ fn addresses(options: &Options<'_>) -> Answer {
     }
 }
 
+/// The names of files that programs obey in their directory, in lower case.
+static OBEYED: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let files = programs::all().filter_map(|program| match program.obeys {
+        Some(Obeyed::Files(names)) => Some(names),
+        _ => None,
+    });
+    let names = files.flatten().filter_map(|path| path.rsplit('/').next());
+    names.chain(RUN.iter().copied()).map(str::to_ascii_lowercase).collect()
+});
+
+/// Other names of files that programs run or obey.
+const RUN: &[&str] = &[
+    "Makefile",
+    "GNUmakefile",
+    "package.json",
+    "conftest.py",
+    "locustfile.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+];
+
+/// Returns true if programs of the directory may run or obey a file with this name.
+fn may_be_obeyed(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_library = [".so", ".dylib", ".dll"].iter().any(|end| name.ends_with(end)) || name.contains(".so.");
+    is_library || OBEYED.contains(&name)
+}
+
 /// Accepts addresses for `wget`, which names the file after the address. A hidden or sensitive file name is refused,
 /// because programs may obey such a file.
 pub(crate) fn wget_addresses(options: &Options<'_>) -> Answer {
+    let overrides = |(name, value): &(SmolStr, Option<SmolStr>)| {
+        name == "--header" && value.as_deref().is_some_and(overrides_method)
+    };
+    if options.given.iter().any(overrides) {
+        return Err("a header asks for another method".into());
+    }
+    // The values of these options are on the list: none of them is a file that is kept.
+    let saves = !options.has("-O --output-document -qO- --spider");
     let is_hidden = |address: &str| {
         address.rsplit('/').next().is_some_and(|name| {
-            name.starts_with('.') || crate::tool::is_sensitive(name) || crate::tool::is_guarded(name)
+            name.starts_with('.')
+                || crate::tool::is_sensitive(name)
+                || crate::tool::is_guarded(name)
+                || (saves && may_be_obeyed(name))
         })
     };
     let hidden = |operand: &&Word| {
@@ -76,21 +139,70 @@ fn decoded(address: &str) -> String {
     text
 }
 
+/// The services for a machine's credentials, in the spellings that occur in addresses.
+const METADATA: &[&str] = &[
+    "169.254.",
+    "metadata.google.internal",
+    "metadata.goog",
+    "instance-data.ec2",
+    "100.100.100.200",
+    "168.63.129.16",
+    "fd00:ec2::254",
+    "::ffff:",
+];
+
+fn is_metadata(text: &str) -> bool {
+    METADATA.iter().any(|host| text.contains(host))
+}
+
 /// Returns true for plain web addresses. The service for a machine's credentials is refused in every spelling.
 fn is_fetched(address: &str) -> bool {
     let lower = address.to_ascii_lowercase();
-    let (scheme, rest) = lower.split_once("://").unwrap_or(("http", lower.as_str()));
-    let metadata = ["169.254.", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "::ffff:"];
-    matches!(scheme, "http" | "https" | "ftp" | "ftps")
-        && !metadata.iter().any(|host| rest.contains(host))
-        && !is_odd_number(rest)
+    // `curl` accepts one, two or three slashes.
+    let written = lower.split_once(":/").filter(|(scheme, _)| !scheme.is_empty());
+    let (scheme, rest) = written.unwrap_or(("http", lower.as_str()));
+    let authority = rest.trim_start_matches('/').split(['/', '?', '#']).next().unwrap_or_default();
+    matches!(scheme, "http" | "https" | "ftp" | "ftps") && !is_metadata(rest) && is_plain_authority(authority)
+}
+
+/// Returns true if the host of an authority is written in a usual form. `curl` expands `{a,b}` and `[1-3]`, and decodes
+/// `%2e`.
+fn is_plain_authority(authority: &str) -> bool {
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (address, port) = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((address, port)) => (Some(address), port),
+        None => (None, host),
+    };
+    if [user, port].iter().any(|text| text.contains(['{', '}', '[', ']'])) {
+        return false;
+    }
+    match address {
+        Some(address) => (port.is_empty() || port.starts_with(':')) && address.parse().is_ok_and(is_plain_v6),
+        None => is_plain_host(host.split(':').next().unwrap_or_default()),
+    }
+}
+
+/// Returns true for a name or a plain IPv4 address that is not the service for a machine's credentials.
+fn is_plain_host(host: &str) -> bool {
+    let host = decoded(host).to_ascii_lowercase();
+    let host = host.trim_end_matches('.');
+    host.is_ascii() && !is_metadata(host) && !matches!(host, "metadata" | "instance-data") && !is_odd_number(host)
+}
+
+/// Returns true for an IPv6 address that neither contains an IPv4 one nor is of the link or of the service for a
+/// machine's credentials.
+fn is_plain_v6(address: Ipv6Addr) -> bool {
+    let [first, second, ..] = address.segments();
+    let is_own = address.is_loopback() || address.is_unspecified();
+    let contains_v4 = matches!(first, 0x64 | 0x2002) || address.to_ipv4().is_some();
+    let is_of_link = first & 0xffc0 == 0xfe80;
+    let is_metadata = matches!((first, second), (0xfd00, 0xec2) | (0xfd20, 0xce));
+    is_own || !(contains_v4 || is_of_link || is_metadata)
 }
 
 /// Returns true for a numeric host that is not a plain IPv4 address: `0x7f.1`, `2852039166`.
-fn is_odd_number(address: &str) -> bool {
-    let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
-    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+fn is_odd_number(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
     let number = last.starts_with(|c: char| c.is_ascii_digit())
         && last.trim_start_matches("0x").bytes().all(|byte| byte.is_ascii_hexdigit());
     number && host.parse::<std::net::Ipv4Addr>().is_err()
@@ -151,16 +263,19 @@ pub(crate) fn dig_words(options: &Options<'_>) -> Answer {
 /// Accepts a request that sends no data. Every word after the address must be a query parameter or a header.
 pub(crate) fn http_request(options: &Options<'_>) -> Answer {
     let words: Vec<&str> = options.operands.iter().map(|arg| arg.text()).collect();
-    let sent = match words.as_slice() {
+    let (address, sent) = match words.as_slice() {
         [] => return Err("an address is missing".into()),
-        [method, _, rest @ ..] if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+        [method, address, rest @ ..] if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
             if !matches!(*method, "GET" | "HEAD" | "OPTIONS") {
                 return Err("a method that changes something".into());
             }
-            rest
+            (address, rest)
         }
-        [_, rest @ ..] => rest,
+        [address, rest @ ..] => (address, rest),
     };
+    if !is_fetched(address) {
+        return Err("an address that is more than fetched".into());
+    }
     if sent.iter().all(|word| is_question(word)) { Ok(()) } else { Err("it sends data".into()) }
 }
 

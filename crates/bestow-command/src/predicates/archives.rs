@@ -6,11 +6,14 @@ use crate::{
     word::{Gaps, Word},
 };
 
-/// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
+/// Accepts plain file names. `identify '|program'` runs a program, `identify ephemeral:file` removes the file, and the
+/// script `file.avs` may load libraries.
 pub(crate) fn image_files(options: &Options<'_>) -> Answer {
-    let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
-    let odd =
-        named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.starts_with('-') || name.has_unknown());
+    let inputs = options.given.iter().filter(|(name, _)| name == "-i").filter_map(|(_, value)| value.as_deref());
+    let mut named = options.operands.iter().map(|arg| arg.text()).chain(inputs);
+    let is_script = |name: &str| name.to_ascii_lowercase().ends_with(".avs");
+    let reads_otherwise = |name: &str| name.contains(['|', ':', '@']) || name.starts_with('-') || is_script(name);
+    let odd = named.any(|name| reads_otherwise(name) || name.has_unknown());
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 

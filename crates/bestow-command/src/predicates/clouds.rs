@@ -43,7 +43,9 @@ fn verbs<'a>(rest: &'a [Word], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> 
             words.push(text);
             continue;
         }
-        if text.contains('=') || bare.contains(&text) {
+        // Behind the verb, an option may be abbreviated.
+        let is_abbreviated = || text.len() > 2 && bare.iter().any(|option| option.starts_with(text));
+        if text.contains('=') || bare.contains(&text) || (has_verb(&words) && is_abbreviated()) {
             continue;
         }
         if !VALUED.contains(&text) && !has_verb(&words) {
@@ -119,6 +121,7 @@ const AWS_BARE: &[&str] = &[
     "--no-cli-pager",
     "--no-cli-auto-prompt",
     "--debug",
+    "--v2-debug",
     "--no-paginate",
     "--recursive",
     "--human-readable",
@@ -135,14 +138,21 @@ const AWS_NOT_READING: &[&str] = &[
     "get-activity-task",
     "get-chunk",
     "get-clip",
+    "get-code-binding-source",
     "get-configuration",
+    "get-connection-function",
     "get-credentials-for-identity",
     "get-export",
+    "get-function",
     "get-glyphs",
     "get-hosted-configuration-version",
     "get-id",
+    "get-image-frame",
+    "get-image-set-metadata",
+    "get-introspection-schema",
     "get-job-output",
     "get-latest-configuration",
+    "get-lineage-event",
     "get-map-glyphs",
     "get-map-sprites",
     "get-map-style-descriptor",
@@ -154,17 +164,25 @@ const AWS_NOT_READING: &[&str] = &[
     "get-object-torrent",
     "get-open-id-token",
     "get-package-version-asset",
+    "get-position-estimate",
+    "get-profile",
     "get-raw-message-content",
     "get-read-set",
     "get-reference",
     "get-registration-code",
+    "get-resource-position",
     "get-sdk",
     "get-snapshot-block",
+    "get-sol-function-package-content",
+    "get-sol-function-package-descriptor",
+    "get-sol-network-package-content",
+    "get-sol-network-package-descriptor",
     "get-sprites",
     "get-static-map",
     "get-style-descriptor",
     "get-thing-shadow",
     "get-tile",
+    "get-work-unit-results",
 ];
 
 pub(crate) fn aws_words(rest: &[Word]) -> Answer {
@@ -209,9 +227,46 @@ pub(crate) fn aws_words(rest: &[Word]) -> Answer {
 const GCLOUD_VERBS: &[&str] =
     &["list", "describe", "info", "version", "get-value", "read", "get-iam-policy", "list-tags", "tail"];
 
+/// Options of `gcloud` that read or write other files, or that send the request elsewhere.
+const GCLOUD_OTHERS: &[&str] = &[
+    "--flags-file",
+    "--access-token-file",
+    "--authorization-token-file",
+    "--capture-session-file",
+    "--credential-file-override",
+    "--impersonate-service-account",
+    "--log-http",
+];
+
+/// Returns true for words that are groups at this place. `jobs run` would run the job that a verb names, and `docker`
+/// would start the program of this name.
+fn are_groups(words: &[&str]) -> bool {
+    let words = match words {
+        ["alpha" | "beta", rest @ ..] => rest,
+        _ => words,
+    };
+    words.iter().enumerate().all(|(at, word)| match *word {
+        "run" => at == 0,
+        "docker" => at == 1 && words.first() == Some(&"artifacts"),
+        word => GCLOUD_GROUPS.contains(&word),
+    })
+}
+
+/// Returns true if `gcloud` may install a missing component without a question.
+fn may_install(rest: &[Word], words: &[&str]) -> bool {
+    let is_quiet = |word: &Word| {
+        let option = word.text().split('=').next().unwrap_or_default();
+        option.starts_with("-q") || (option.len() > 2 && "--quiet".starts_with(option))
+    };
+    words.iter().any(|word| matches!(*word, "alpha" | "beta")) && rest.iter().any(is_quiet)
+}
+
 pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
-    no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
+    no_option(rest, GCLOUD_OTHERS)?;
     let words = verbs(rest, &["--quiet", "-q", "--uri"], |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
+    if may_install(rest, &words) {
+        return Err("it may install a component".into());
+    }
     let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
     // An unknown word before the verb may be another verb. Then the known verb would be an operand.
     if matches!(words.as_slice(), ["storage", "ls" | "cat" | "du", ..] | ["builds", "log", _]) {
@@ -219,8 +274,7 @@ pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
     }
     match end {
         Some(end)
-            if words.iter().take(end).all(|word| GCLOUD_GROUPS.contains(word))
-                && (!is_secret(&words) || words.get(end) == Some(&"list")) =>
+            if words.get(..end).is_some_and(are_groups) && (!is_secret(&words) || words.get(end) == Some(&"list")) =>
         {
             Ok(())
         }
@@ -231,7 +285,6 @@ pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
 const GCLOUD_GROUPS: &[&str] = &[
     "accounts",
     "addresses",
-    "alpha",
     "api-gateway",
     "app",
     "artifacts",
@@ -239,7 +292,6 @@ const GCLOUD_GROUPS: &[&str] = &[
     "backends",
     "backend-services",
     "backups",
-    "beta",
     "bigtable",
     "billing",
     "builds",
@@ -259,7 +311,6 @@ const GCLOUD_GROUPS: &[&str] = &[
     "disk-types",
     "disks",
     "dns",
-    "docker",
     "domains",
     "endpoints",
     "environments",
@@ -305,7 +356,6 @@ const GCLOUD_GROUPS: &[&str] = &[
     "roles",
     "routers",
     "routes",
-    "run",
     "scheduler",
     "service-accounts",
     "services",
@@ -333,11 +383,22 @@ const AZ_VERBS: &[&str] =
     &["list", "show", "version", "exists", "tail", "list-locations", "list-sizes", "list-skus", "list-usage"];
 
 /// Words after which a word that looks like a verb is an operand.
-const AZ_CHANGES: &[&str] =
-    &["set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade"];
+const AZ_CHANGES: &[&str] = &[
+    "set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade", "run",
+    "build", "invoke", "start", "stop", "restart", "deploy", "execute", "push", "publish",
+];
+
+/// Returns true if a word that looks like a verb is an operand of these words.
+fn az_changes(words: &[&str]) -> bool {
+    let words = match words {
+        ["pipelines", "build"] => &[],
+        _ => words,
+    };
+    words.iter().any(|word| AZ_CHANGES.contains(word))
+}
 
 pub(crate) fn az_words(rest: &[Word]) -> Answer {
-    no_option(rest, &[])?;
+    no_option(rest, &["--refresh"])?;
     let words = verbs(rest, &["--verbose", "--debug", "--only-show-errors"], |words| {
         words.last().is_some_and(|word| AZ_VERBS.contains(word))
     })?;
@@ -347,7 +408,7 @@ pub(crate) fn az_words(rest: &[Word]) -> Answer {
                 && !is_secret(before)
                 && !before.contains(&"rest")
                 && !before.contains(&"keyvault")
-                && !before.iter().any(|word| AZ_CHANGES.contains(word)) =>
+                && !az_changes(before) =>
         {
             Ok(())
         }
