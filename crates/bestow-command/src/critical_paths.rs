@@ -179,30 +179,45 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '?', '[']) {
         return pattern == name;
     }
-    glob(pattern.as_bytes(), name.as_bytes(), 0)
+    glob(pattern.as_bytes(), name.as_bytes())
 }
 
 /// Returns true if a text may match a shell pattern.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    glob(pattern.as_bytes(), text.as_bytes(), 0)
+    glob(pattern.as_bytes(), text.as_bytes())
 }
 
-fn glob(pattern: &[u8], name: &[u8], depth: usize) -> bool {
-    if depth > 32 {
-        return true;
+/// Returns true if a name may match a pattern, in which brackets stand for any byte. The steps are at most the product of
+/// both lengths: if a later part does not match, only the last `*` takes one byte more.
+fn glob(mut pattern: &[u8], mut name: &[u8]) -> bool {
+    let mut last: Option<(&[u8], &[u8])> = None;
+    loop {
+        if let [b'*', rest @ ..] = pattern {
+            pattern = rest;
+            last = Some((pattern, name));
+        } else if pattern.is_empty() && name.is_empty() {
+            return true;
+        } else if let Some(behind) = behind_first(pattern, name) {
+            (pattern, name) = behind;
+        } else {
+            let Some((rest, [_, behind @ ..])) = last else { return false };
+            (pattern, name) = (rest, behind);
+            last = Some((pattern, name));
+        }
     }
-    match (pattern, name) {
-        ([], []) => true,
-        ([b'*', rest @ ..], _) => {
-            (0..=name.len()).any(|skip| name.get(skip..).is_some_and(|name| glob(rest, name, depth + 1)))
+}
+
+/// Returns the pattern and the name behind their first byte, if it matches.
+fn behind_first<'p, 'n>(pattern: &'p [u8], name: &'n [u8]) -> Option<(&'p [u8], &'n [u8])> {
+    let (sign, rest) = pattern.split_first()?;
+    let (first, name) = name.split_first()?;
+    match sign {
+        b'?' => Some((rest, name)),
+        b'[' => {
+            let end = rest.iter().skip(1).position(|byte| *byte == b']').map(|at| at + 2)?;
+            Some((rest.get(end..)?, name))
         }
-        ([b'?', rest @ ..], [_, name @ ..]) => glob(rest, name, depth + 1),
-        ([b'[', rest @ ..], [_, name @ ..]) => {
-            let end = rest.iter().skip(1).position(|byte| *byte == b']').map(|at| at + 2);
-            end.and_then(|end| rest.get(end..)).is_some_and(|rest| glob(rest, name, depth + 1))
-        }
-        ([byte, rest @ ..], [first, name @ ..]) if byte == first => glob(rest, name, depth + 1),
-        _ => false,
+        byte => (byte == first).then_some((rest, name)),
     }
 }
 

@@ -146,9 +146,9 @@ impl<'s> Script<'s> {
             }
             Some('a' | 'i' | 'c') => self.text(),
             Some('#') => drop(self.line()),
-            // Some implementations end a label at a semicolon or a brace and read the rest as commands. Some end it at a
-            // blank, after which no text may follow. In others, only the line ends it: then the next line is a command,
-            // and not the text of a command `a`, `c` or `i` on this line.
+            // Some implementations end a label at a semicolon or a brace and read the rest as commands. Some end it at
+            // a blank, after which no text may follow. In others, only the line ends it: then the next line is a
+            // command, and not the text of a command `a`, `c` or `i` on this line.
             Some(':' | 'b' | 't' | 'T') => {
                 if self.rest.split('\n').next().is_some_and(|line| line.ends_with('\\')) {
                     return Err("a `sed` label before a text");

@@ -352,3 +352,42 @@ const NESTINGS: &[(&str, &str, &str)] = &[
     ("((", "1", "))"),
     ("sh -c \"", "ls", "\""),
 ];
+
+/// Signs of patterns, each of which is repeated in a word.
+const SIGNS: &[&str] =
+    &["*", "*a", "?", "*?", "[a]", "[", "*[!a]", "**/", "*/", "{*,a}", "+(*)", "*.*", "\\*", "~*", "*:"];
+
+/// A pattern is compared with many names. If that took steps that multiply, this test would not end.
+#[test]
+fn a_word_of_many_signs_of_patterns_is_compared_in_few_steps() {
+    let forms = [
+        "rm -rf /@x",
+        "rm -rf /*@",
+        "rm -rf ~/@x/y",
+        "rm -rf .@x",
+        "chmod -R 777 /@x",
+        "mv /@x /y",
+        "cat @x",
+        "@x y",
+        "find /@x -name @x -delete",
+        "xargs re@x",
+        "ls > /@x",
+        "dd if=a of=/dev/@x",
+        "git push origin @x",
+        "curl http://@x/@x",
+        "case a in @x) ;; esac",
+        "python3 -c 'import shutil; shutil.rmtree(\"/@x\")'",
+        "psql -c 'DROP @x'",
+        "${x#@y}",
+        "[[ a == @x ]]",
+        "docker run -v /@x:/h a rm -rf /h/@x",
+    ];
+    let mut tried = 0;
+    for form in forms {
+        for sign in SIGNS {
+            let line = form.replace('@', &sign.repeat(120 / sign.len()));
+            tried += usize::from(!classify(&line).reason.is_empty());
+        }
+    }
+    assert_eq!(tried, forms.len() * SIGNS.len());
+}
