@@ -119,10 +119,12 @@ pub(crate) fn printf_words(rest: &[Word]) -> Answer {
     let first = rest.first();
     let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
     when(!option, "`printf -v` sets a variable")?;
-    let format = rest.iter().find(|word| word.text() != "--");
+    let mut words = rest.iter().filter(|word| word.text() != "--");
+    let (format, names_variable) = (words.next(), words.next().is_some());
     let is_known = |format: &Word| format.is_exact() || format.is_number();
-    let is_harmless = format.is_none_or(|format| is_known(format) && !counts(format.text()));
-    when(is_harmless, "the format may contain `%n`, which sets a variable")
+    let is_alone = |format: &Word| !names_variable && !format.may_split() && !format.is_pattern();
+    let is_harmless = |format: &Word| is_alone(format) || is_known(format) && !counts(format.text());
+    when(format.is_none_or(is_harmless), "the format may contain `%n`, which sets a variable")
 }
 
 /// Returns true for a format with `%n`, which may have flags, a width, a precision and a length. Its unknown parts are
