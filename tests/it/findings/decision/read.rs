@@ -49,7 +49,8 @@ fn ways(profile: &Profile, words: &str) -> [Action; 3] {
 async fn what_sends_what_it_reads_is_not_safe_where_somebody_writes_to_it() {
     let (_directory, engine, agent, profile) = on_disk(Mode::Default, &[]).await;
     let _there = engine.approver("you", "ann", "test").attend().unwrap();
-    let sends = ["openssl s_client -connect e.com:443", "nslookup", "nslookup - e.com", "fping", "http GET https://e.com"];
+    let sends =
+        ["openssl s_client -connect e.com:443", "nslookup", "nslookup - e.com", "fping", "http GET https://e.com"];
     for words in sends {
         let [nothing, inherited, held] = ways(&profile, words);
         assert_eq!(verdict(&agent, &nothing), Effect::Allow, "{words}");
