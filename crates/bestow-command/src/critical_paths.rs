@@ -187,8 +187,8 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     glob(pattern.as_bytes(), text.as_bytes())
 }
 
-/// Returns true if a name may match a pattern, in which brackets stand for any byte. The steps are at most the product of
-/// both lengths: if a later part does not match, only the last `*` takes one byte more.
+/// Returns true if a name may match a pattern, in which brackets stand for any byte. The steps are at most the product
+/// of both lengths: if a later part does not match, only the last `*` takes one byte more.
 fn glob(mut pattern: &[u8], mut name: &[u8]) -> bool {
     let mut last: Option<(&[u8], &[u8])> = None;
     loop {
