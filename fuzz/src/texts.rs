@@ -84,10 +84,12 @@ pub fn command(text: &str) {
         assert!(part.tier <= answer.tier);
         assert!(part.span.start <= part.span.end && part.span.end <= text.len());
     }
+    // Behind a backslash, what follows belongs to the last word.
+    let ends = !text.ends_with('\\');
     let appended = classify(&format!("{text}; rm -rf /"));
-    assert!(appended.tier >= answer.tier);
+    assert!(appended.tier >= answer.tier || !ends);
     // A command that is understood and safe ends where it appears to end, so the next line is a command.
-    let plain = !text.contains("<<") && !text.ends_with('\\');
+    let plain = !text.contains("<<") && ends;
     if answer.tier == Tier::Safe && plain {
         assert_eq!(classify(&format!("{text}\nrm -rf /")).tier, Tier::Destructive);
     }
