@@ -594,3 +594,18 @@ fn what_a_script_of_sed_does_is_read_and_not_guessed() {
         assert_eq!(is_run, runs, "{line}: {started:?}");
     }
 }
+
+/// A trap of a text runs at the end of the line, where the text is gone.
+#[test]
+fn a_part_of_a_trap_in_a_text_is_a_part_of_the_line() {
+    for line in ["bash -c 'true; true; true; trap \"rm -rf /\" EXIT'", "eval 'trap \"mkfs.ext4 /dev/sda\" EXIT' #"] {
+        let answer = classify(line);
+        assert_eq!(answer.tier, Tier::Destructive, "{line}");
+        let word = Span { start: line.find('\'').unwrap(), end: line.rfind('\'').unwrap() + 1 };
+        let destroying = answer.parts.iter().filter(|part| part.tier == Tier::Destructive);
+        let spans: Vec<Span> = destroying.map(|part| part.span).collect();
+        // The word, or the command with this word.
+        let whole = Span { start: 0, ..word };
+        assert!(spans.iter().all(|span| *span == word || *span == whole), "{line}: {spans:?}");
+    }
+}

@@ -149,7 +149,12 @@ impl<'c> Interpreter<'c> {
     /// Creates a part that runs in the start directory of the line.
     #[inline]
     pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
-        Part::new(tier, rule.into(), self.text, self.outer.unwrap_or(span))
+        Part::new(tier, rule.into(), self.text, self.seen(span))
+    }
+
+    /// Returns the position that a person sees: that of the outer word, inside a text that was extracted from it.
+    pub(super) fn seen(&self, span: Span) -> Span {
+        self.outer.unwrap_or(span)
     }
 
     /// Records that the current command cannot be proven harmless.

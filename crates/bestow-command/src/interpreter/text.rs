@@ -51,7 +51,7 @@ impl Interpreter<'_> {
             self.mark_dangerous("a trap changes what the commands behind it mean");
             self.scope.forget();
         }
-        self.traps.push((text.text().into(), text.span()));
+        self.traps.push((text.text().into(), self.seen(text.span())));
         let verdict = verdict.or_stricter(self.search_text(text.text(), text.span()));
         Some(if text.is_exact() {
             verdict
