@@ -598,7 +598,7 @@ fn what_a_script_of_sed_does_is_read_and_not_guessed() {
 /// A trap of a text runs at the end of the line, where the text is gone.
 #[test]
 fn a_part_of_a_trap_in_a_text_is_a_part_of_the_line() {
-    for line in ["bash -c 'true; true; true; trap \"rm -rf /\" EXIT'", "eval 'trap \"mkfs.ext4 /dev/sda\" EXIT' #"] {
+    for line in ["bash -c 'true; true; true; trap \"rm -rf /\" EXIT'", "eval 'trap \"mkfs.ext4 /dev/sda\" EXIT'"] {
         let answer = classify(line);
         assert_eq!(answer.tier, Tier::Destructive, "{line}");
         let word = Span { start: line.find('\'').unwrap(), end: line.rfind('\'').unwrap() + 1 };
