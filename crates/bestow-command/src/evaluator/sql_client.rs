@@ -154,8 +154,8 @@ const MAX_JOINED: usize = 6;
 /// `--execute=`.
 fn statements(word: &str) -> impl Iterator<Item = &str> {
     let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
-    let letters = short.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let joined = (1..=letters.min(MAX_JOINED)).filter_map(move |at| short.get(at..));
+    let letters = short.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let joined = (1..=letters.clamp(1, MAX_JOINED)).filter_map(move |at| short.get(at..));
     let valued = word.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
     [Some(word), valued].into_iter().flatten().chain(joined)
 }
