@@ -39,8 +39,9 @@ fn once(command: &str) -> Duration {
     start.elapsed()
 }
 
-/// Returns the duration of one classification that also names the resources, as the engine asks for it.
-fn once_with_uses(command: &str) -> Duration {
+/// Returns the duration of one classification with the commands and the resources of the line, as the engine asks for
+/// it.
+fn once_with_all(command: &str) -> Duration {
     let start = Instant::now();
     drop(black_box(Classifier::default().judge(black_box(command))));
     start.elapsed()
@@ -98,11 +99,11 @@ fn promises() {
         at(999),
         at(1000 - 1)
     );
-    let mut times: Vec<Duration> = commands().iter().map(|command| median_of(command, once_with_uses)).collect();
+    let mut times: Vec<Duration> = commands().iter().map(|command| median_of(command, once_with_all)).collect();
     times.sort_unstable();
     let at = |share: usize| times.get(times.len() * share / 1000).copied().unwrap_or_default();
-    let long = median_of(&script(10 * 1024), once_with_uses);
-    println!("with the resources: median {:?}, p99 {:?}, a script of 10 KB {long:?}", at(500), at(990));
+    let long = median_of(&script(10 * 1024), once_with_all);
+    println!("with commands and resources: median {:?}, p99 {:?}, a script of 10 KB {long:?}", at(500), at(990));
     for kilobytes in [1, 2, 4, 8, 10, 16, 32, 63] {
         let text = script(kilobytes * 1024);
         // About as much text of each length.

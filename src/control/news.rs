@@ -99,7 +99,7 @@ impl WaitingRequest {
 fn parts(request: &Request, admin: &Admin) -> Vec<CommandPart> {
     let command = request.action.as_ref().filter(|action| action.operation == Operation::Command);
     let parts = command.map(|action| admin.classify(&action.resource).parts).unwrap_or_default();
-    let part = |Part { command, tier, rule, .. }: Part| CommandPart { text: command, tier, reason: rule };
+    let part = |Part { command, tier, rule, .. }: Part| CommandPart { text: command, tier, reason: rule.into_owned() };
     parts.into_iter().map(part).collect()
 }
 

@@ -41,11 +41,11 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn of(text: &str, judged: Judged) -> Line {
-        let Judged { classification: judged, named } = judged;
         let secrets = Secrets::of(text);
-        let shape = judged.shape.as_ref().map(|shape| CommandShape::of(shape, |whole| secrets.redacted_in(whole)));
-        let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
-            impact_scope: secrets.redacted_in(&judged.impact()),
+        let found = &judged.classification;
+        let shape = found.shape.as_ref().map(|shape| CommandShape::of(shape, |whole| secrets.redacted_in(whole)));
+        let destructive = (found.tier == Tier::Destructive).then(|| Destructive {
+            impact_scope: secrets.redacted_in(&found.impact()),
             rollback_advice: judged.rollback_advice().into(),
         });
         let parts = judged.spoken();
@@ -54,11 +54,11 @@ impl Line {
             doing: Arc::new(CommandFingerprint::of(text, parts.as_deref())),
             parts,
             shown: secrets.redacted_but(&judged.programs()),
-            tier: judged.tier,
-            tier_reason: secrets.redacted_in(&judged.reason),
+            tier: found.tier,
+            tier_reason: secrets.redacted_in(&found.reason),
             shape,
             destructive,
-            named,
+            named: judged.named,
         }
     }
 }

@@ -52,7 +52,7 @@ fn name(path: &str) -> Option<&str> {
 
 /// Adds the command of running the program at `path`, and the uses of that program.
 fn add(understood: &mut ResolvedAction, path: &str, judged: &Judged) {
-    let target = Target::Command { text: path.into(), parts: judged.classification.spoken(), doing: None };
+    let target = Target::Command { text: path.into(), parts: judged.spoken(), doing: None };
     understood.uses.add(Use { operation: Operation::Command, target, takes: None, origin: UseOrigin::Named });
     for named in judged.named.iter() {
         // The action already uses the file itself.

@@ -456,7 +456,7 @@ fn command(base: ResolvedAction, line: &Line, besides: &Map<String, Value>, clas
     let besides = Value::Object(besides.clone());
     let mut texts = Vec::new();
     texts_besides(&besides, &mut texts);
-    let spoken = |line: &str| classifier.classify(line).spoken();
+    let spoken = |line: &str| classifier.judge(line).spoken();
     let told = Some(InputText::of(texts.iter().copied(), texts.iter().copied(), spoken));
     let (told_besides, cut) = input::shown(&besides);
     let shown = format!("{} with {told_besides}", line.shown).into();

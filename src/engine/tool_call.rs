@@ -257,15 +257,15 @@ impl Shared {
         let mut followed = read.follow(classifier);
         let (input_shown, cut) = input::shown(input);
         let shown = format!("{name} {input_shown}").into();
-        let worst = followed.worst.take().filter(|worst| worst.tier == Tier::Destructive);
+        let worst = followed.worst.take().filter(|worst| worst.classification.tier == Tier::Destructive);
         let whole = worst.as_ref().map(|_| input.to_string()).unwrap_or_default();
         let secrets = Secrets::of(&whole);
         let (tier, tier_reason) = match &worst {
-            Some(worst) => (Tier::Destructive, secrets.redacted_in(&worst.reason)),
+            Some(worst) => (Tier::Destructive, secrets.redacted_in(&worst.classification.reason)),
             None => (Tier::Dangerous, UNLISTED.into()),
         };
         let destructive = worst.as_ref().map(|worst| Destructive {
-            impact_scope: secrets.redacted_in(&worst.impact()),
+            impact_scope: secrets.redacted_in(&worst.classification.impact()),
             rollback_advice: worst.rollback_advice().into(),
         });
         let base = ResolvedAction { shown, cut, tier: Some(tier), tier_reason, destructive, ..base };
@@ -275,7 +275,7 @@ impl Shared {
         let mut texts = vec![&*name];
         texts_in(input, &mut texts);
         let known = |line: &str| followed.spoken.get(line).cloned();
-        let spoken = |line: &str| known(line).unwrap_or_else(|| classifier.classify(line).spoken());
+        let spoken = |line: &str| known(line).unwrap_or_else(|| classifier.judge(line).spoken());
         let mentions = InputText::of(texts, read.lines(), spoken);
         let mut understood = about(base, Target::Tool { name, mentions }, None);
         for used in read.uses() {

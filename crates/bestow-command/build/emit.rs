@@ -220,7 +220,7 @@ impl Emitter<'_> {
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
-            "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], online: &[{}], reads_operands: {}, \
+            "Program {{ names: &{:?}, only_reads: {:?}, place: \"{}\", reads: &[{}], online: &[{}], reads_operands: {}, \
              has_beginnings: {}, has_subcommands: {}, destroys: &[{}], destroyers: {}, only_online: {}, \
              rollback: {}, obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, \
              files: {}, secrets: {}, environment: {}, help: {}, help_groups: {}, says: {}, short_help: {}, \
@@ -228,6 +228,7 @@ impl Emitter<'_> {
              opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], \
              secret_option: {} }},\n",
             program.names,
+            program.names.first().map(|name| format!("`{name}` only reads in this form")).unwrap_or_default(),
             program.place,
             reads.join(", "),
             online.join(", "),

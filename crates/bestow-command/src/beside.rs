@@ -6,7 +6,7 @@
 //! succeeded when the unsafe part runs.
 
 use crate::{
-    part::Part,
+    part::RecordedPart,
     programs::{self, Program},
     safe::trusted_name,
     shape::{Shape, written},
@@ -108,20 +108,18 @@ const BUILTINS: &[&str] = &[
 ];
 
 /// Returns the only part that is not safe. Returns `None` if there are several, and for a part that is no command.
-pub(crate) fn only_unsafe(parts: &[Part]) -> Option<&Part> {
+pub(crate) fn only_unsafe(parts: &[RecordedPart]) -> Option<&RecordedPart> {
     let mut rest = parts.iter().filter(|part| part.tier > Tier::Safe);
-    let only = rest.next().filter(|part| part.tier == Tier::Dangerous && part.runs.is_some())?;
+    let only = rest.next().filter(|part| part.tier == Tier::Dangerous && part.is_program)?;
     rest.next().is_none().then_some(only)
 }
 
-/// Returns the shape of the unsafe part of a line, if the other parts cannot change what it does.
-pub(crate) fn shape(script: &Script, parts: &[Part], only: &Part) -> Option<Shape> {
-    if parts.iter().any(|part| part.span != only.span && may_fetch(part)) {
-        return None;
-    }
+/// Returns the shape of the unsafe part of a line at this position, if the other parts cannot change what it does. Their
+/// requests are a question of their own, for [`may_fetch`].
+pub(crate) fn shape(script: &Script, only: Span) -> Option<Shape> {
     let (mut found, mut directory) = (None, None);
     for statement in &script.statements {
-        let here = unsafe_pipeline(statement, only.span);
+        let here = unsafe_pipeline(statement, only);
         if statement.background || here.is_some() && found.is_some() {
             return None;
         }
@@ -132,7 +130,7 @@ pub(crate) fn shape(script: &Script, parts: &[Part], only: &Part) -> Option<Shap
         let enters = here.filter(|_| directory.is_some()).map(|(at, _)| at);
         let others = statement.pipelines.iter().enumerate().all(|(at, pipeline)| {
             let is_entry = enters.is_some_and(|end| at < end) && target_of_cd(pipeline).is_some();
-            is_entry || pipeline.commands.iter().all(|command| command.span == only.span || is_harmless(command))
+            is_entry || pipeline.commands.iter().all(|command| command.span == only || is_harmless(command))
         });
         if !others {
             return None;
@@ -142,9 +140,14 @@ pub(crate) fn shape(script: &Script, parts: &[Part], only: &Part) -> Option<Shap
     Some(Shape::of_command(simple)?.among_others(directory.map(str::to_owned)))
 }
 
-/// Returns true if a part may run a program that saves a file or sends a request to any server. With the default
-/// profile, such a part may be safe.
-fn may_fetch(part: &Part) -> bool {
+/// Returns true if a part other than the unsafe one may run a program that saves a file or sends a request to any
+/// server. With the default profile, such a part may be safe. The commands of the parts must have been asked for.
+pub(crate) fn may_fetch(parts: &[RecordedPart], only: Span) -> bool {
+    let mut others = parts.iter().filter(|part| part.span != only);
+    others.any(starts_a_request)
+}
+
+fn starts_a_request(part: &RecordedPart) -> bool {
     part.starts.iter().any(|command| {
         let fetches = |name: &&str| programs::find(base_name(name)).is_some_and(has_lenient_form);
         command.programs().is_none_or(|names| names.iter().any(fetches))

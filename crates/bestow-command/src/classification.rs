@@ -9,7 +9,6 @@ use crate::{
     span::Span,
     tier::{Tier, prefix},
     values::{Said, Spoken, SpokenPart},
-    wildcard,
 };
 
 /// The tier of a whole command line or tool call, which is the tier of its strictest part.
@@ -31,11 +30,13 @@ pub struct Classification {
     pub shape: Option<Shape>,
 }
 
-/// A classification with the resources that the command line names.
+/// A classification with the commands that the line may start and the resources that it names.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The classification.
     pub classification: Classification,
+    /// The commands of each part.
+    pub(crate) commands: Vec<SpokenPart>,
     /// The resources.
     pub named: NamedUses,
 }
@@ -59,35 +60,6 @@ impl Classification {
             reason.extend([" (part ", &number, " of ", &all, ")"]);
         }
         Classification { tier, reason, parts, understood: true, shape: None }
-    }
-
-    /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
-    /// start the commands in `starts`. Therefore the result is at least dangerous.
-    pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
-        let key: String = key.chars().take(40).collect();
-        let rule = format!("runs with `{}` besides, which may change what it does", crate::values::Escaped(&key));
-        if self.tier == Tier::Safe {
-            self.tier = Tier::Dangerous;
-            self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
-        }
-        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
-        self.parts.push(Part { starts, ..part });
-        self.shape = None;
-        self
-    }
-
-    /// Returns this classification with the commands of `other` added. If `other` is destructive, the
-    /// result is destructive too.
-    pub(super) fn and(mut self, mut other: Classification) -> Self {
-        let starts =
-            std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
-        if let Some(part) = self.parts.last_mut() {
-            part.starts.extend(starts);
-        }
-        if other.tier == Tier::Destructive && self.tier < Tier::Destructive {
-            (self.tier, self.reason) = (other.tier, other.reason);
-        }
-        self
     }
 
     /// Returns this classification with a tier of at least dangerous because of `rule`. No decision about it may be
@@ -114,36 +86,67 @@ impl Classification {
         }
     }
 
-    /// Returns the parts in the form that rules compare. Returns `None` if the text was not understood.
-    #[doc(hidden)]
-    pub fn spoken(&self) -> Option<Vec<SpokenPart>> {
-        let part = |part: &Part| SpokenPart {
-            tier: part.tier,
-            runs: part.runs.clone(),
-            starts: part.starts.clone(),
-            dirs: part.dirs.to_vec(),
-            obeys: part.obeys.clone(),
-            by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
-        };
-        let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
-        // If the whole is stricter than each of its parts, no rule about a part may permit it.
-        let besides = (strictest < self.tier).then(|| SpokenPart::plain(self.tier, None));
-        self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
-    }
-
-    /// Returns the programs of the parts, as they are named there.
-    #[doc(hidden)]
-    pub fn programs(&self) -> Vec<&str> {
-        let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
-        runs.filter_map(Said::known).collect()
-    }
-
     /// Describes what the destructive parts affect.
     #[doc(hidden)]
     pub fn impact(&self) -> String {
         let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
         let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", whole_words(&part.command), part.rule)).collect();
         if told.is_empty() { self.reason.clone() } else { told.join("; ") }
+    }
+}
+
+impl Judged {
+    /// Creates the classification of a line that starts and names nothing.
+    pub(super) fn plain(tier: Tier, rule: &str) -> Self {
+        let (classification, named) = (Classification::plain(tier, rule), NamedUses::default());
+        Judged { classification, commands: Vec::new(), named }
+    }
+
+    /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
+    /// start the commands in `starts`. Therefore the result is at least dangerous.
+    pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
+        let key: String = key.chars().take(40).collect();
+        let rule = format!("runs with `{}` besides, which may change what it does", crate::values::Escaped(&key));
+        let found = &mut self.classification;
+        if found.tier == Tier::Safe {
+            found.tier = Tier::Dangerous;
+            found.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+        }
+        found.parts.push(Part::new(Tier::Dangerous, rule.into(), "", Span::default()));
+        found.shape = None;
+        self.commands.push(SpokenPart { starts, ..SpokenPart::plain(Tier::Dangerous, None) });
+        self
+    }
+
+    /// Returns this classification with the commands of `other` added. If `other` is destructive, the
+    /// result is destructive too.
+    pub(super) fn and(mut self, other: Judged) -> Self {
+        let Judged { classification: other, commands, named } = other;
+        let starts = commands.into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
+        if let Some(part) = self.commands.last_mut() {
+            part.starts.extend(starts);
+        }
+        let found = &mut self.classification;
+        if other.tier == Tier::Destructive && found.tier < Tier::Destructive {
+            (found.tier, found.reason) = (other.tier, other.reason);
+        }
+        self.named.join(named);
+        self
+    }
+
+    /// Returns the parts in the form that rules compare. Returns `None` if the text was not understood.
+    pub fn spoken(&self) -> Option<Vec<SpokenPart>> {
+        let tier = self.classification.tier;
+        let strictest = self.commands.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
+        // If the whole is stricter than each of its parts, no rule about a part may permit it.
+        let besides = (strictest < tier).then(|| SpokenPart::plain(tier, None));
+        self.classification.understood.then(|| self.commands.iter().cloned().chain(besides).collect())
+    }
+
+    /// Returns the programs of the parts, as they are named there.
+    pub fn programs(&self) -> Vec<&str> {
+        let runs = self.commands.iter().filter_map(|part| part.runs.as_ref()?.words.first());
+        runs.filter_map(Said::known).collect()
     }
 }
 

@@ -11,8 +11,7 @@ use crate::{
     classification::{Classification, Judged},
     evaluator::{self, Programs},
     interpreter::Interpreter,
-    named_uses::NamedUses,
-    part::Part,
+    part::{Part, RecordedPart},
     rules::Rules,
     shape::Shape,
     span::Span,
@@ -106,46 +105,45 @@ impl Classifier {
 
     /// Returns the tier of a command line: the tier of the strictest part that may run.
     pub fn classify(&self, text: &str) -> Classification {
-        self.follow(text, NamedUses::unknown()).classification
+        self.follow(text, false).classification
     }
 
-    /// Returns the classification of a command line with the resources that the line names.
+    /// Returns the classification of a command line with the commands that it may start and the resources that it
+    /// names.
     #[doc(hidden)]
     pub fn judge(&self, text: &str) -> Judged {
-        self.follow(text, NamedUses::default())
+        self.follow(text, true)
     }
 
     /// Returns the tier of a command line that a tool runs with further inputs, such as a directory or an environment.
     pub(super) fn classify_with(&self, text: &str, besides: &Map<String, Value>) -> Classification {
-        self.follow_with(text, besides, &NamedUses::unknown()).classification
+        self.follow_with(text, besides, false).classification
     }
 
-    /// Returns the classification of such a command line with the resources that the line and the inputs name.
+    /// Returns the classification of such a command line with the commands and the resources of the line and the
+    /// inputs.
     #[doc(hidden)]
     pub fn judge_with(&self, text: &str, besides: &Map<String, Value>) -> Judged {
-        self.follow_with(text, besides, &NamedUses::default())
+        self.follow_with(text, besides, true)
     }
 
     /// Follows a command line with further inputs. These inputs may change what the command does, so the result is at
     /// least dangerous if there are any.
-    fn follow_with(&self, text: &str, besides: &Map<String, Value>, uses: &NamedUses) -> Judged {
+    fn follow_with(&self, text: &str, besides: &Map<String, Value>, is_asked: bool) -> Judged {
         let starts = |value: &Value| -> Vec<Spoken> {
-            let variables = value.as_object().into_iter().flatten();
+            let variables = value.as_object().filter(|_| is_asked).into_iter().flatten();
             variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
         };
-        let Judged { classification, mut named } = self.follow(text, uses.clone());
-        let with = |judged: Classification, (key, value): (&String, &Value)| judged.with(key, starts(value));
-        let mut classification = besides.iter().fold(classification, with);
+        let with = |judged: Judged, (key, value): (&String, &Value)| judged.with(key, starts(value));
+        let mut judged = besides.iter().fold(self.follow(text, is_asked), with);
         let mut behind = besides.values().flat_map(words_in);
         for words in behind.by_ref().take(MAX_BEHIND) {
-            let other = self.follow(&format!("{text} {words}"), uses.clone());
-            classification = classification.and(other.classification);
-            named.join(other.named);
+            judged = judged.and(self.follow(&format!("{text} {words}"), is_asked));
         }
         if behind.next().is_some() {
-            named.lose_words();
+            judged.named.lose_words();
         }
-        Judged { classification, named }
+        judged
     }
 
     /// Returns the tier of running the program file at `path` with unknown arguments and unknown input, with the
@@ -165,7 +163,7 @@ impl Classifier {
             return Vec::new();
         }
         let line = format!("{name}='{}' :", value.replace('\'', "'\\''"));
-        self.classify(&line).parts.into_iter().flat_map(|part| part.starts).collect()
+        self.judge(&line).commands.into_iter().flat_map(|part| part.starts).collect()
     }
 
     /// Returns the tier of a command line that may not be valid UTF-8. If it is not, the result is at least dangerous,
@@ -181,47 +179,63 @@ impl Classifier {
     #[cfg(test)]
     pub(super) fn work(&self, text: &str) -> usize {
         let programs = Programs::new(&self.rules);
-        let mut interpreter = Interpreter::new(&programs, text);
+        let mut interpreter = Interpreter::new(&programs, text).asked();
         interpreter.run_script(&syntax::parse(text), None);
         interpreter.budget.work()
     }
 
-    /// Follows a text, and records its resources in `uses`.
-    fn follow(&self, text: &str, uses: NamedUses) -> Judged {
+    /// Follows a text. If nobody asks for its commands and its resources, they are not recorded.
+    fn follow(&self, text: &str, is_asked: bool) -> Judged {
         let parsed = syntax::parse(text);
         let understood = parsed.understood();
         let programs = Programs::new(&self.rules);
         let mut interpreter = Interpreter::new(&programs, text);
-        interpreter.uses = uses;
+        if is_asked {
+            interpreter = interpreter.asked();
+        }
         follow(&mut interpreter, &programs, &parsed);
         let named = interpreter.uses.settled();
         if understood && interpreter.parts.is_empty() && is_comment(text) {
-            return Judged { classification: Classification::plain(Tier::Safe, "nothing but comments"), named };
+            return Judged { named, ..Judged::plain(Tier::Safe, "nothing but comments") };
         }
-        let mut judged = Classification::of_parts(interpreter.parts);
-        judged.understood = understood;
-        if understood && judged.tier == Tier::Dangerous {
-            judged.shape = self.shape(text, &parsed, &judged.parts);
+        let mut parts = interpreter.parts;
+        let shape = if understood { self.shape(text, &parsed, &parts, is_asked) } else { None };
+        let mut shown = Vec::with_capacity(parts.len());
+        for part in parts.iter_mut().filter(|part| !part.is_repeated) {
+            shown.push(Part::new(part.tier, std::mem::take(&mut part.rule), text, part.span));
         }
-        Judged { classification: judged, named }
+        let classification = Classification { understood, shape, ..Classification::of_parts(shown) };
+        let commands = if is_asked { parts.into_iter().map(RecordedPart::into_spoken).collect() } else { Vec::new() };
+        Judged { classification, commands, named }
     }
 
-    /// Returns the shape of a line, or that of its only unsafe part if no other part can change what it does. Custom
-    /// rules do not count for the other parts: a person may have declared a function of the shell safe.
-    fn shape(&self, text: &str, parsed: &Parsed, parts: &[Part]) -> Option<Shape> {
+    /// Returns the shape of a dangerous line, or that of its only unsafe part if no other part can change what it does.
+    /// Custom rules do not count for the other parts: a person may have declared a function of the shell safe.
+    fn shape(&self, text: &str, parsed: &Parsed, parts: &[RecordedPart], is_asked: bool) -> Option<Shape> {
+        let tier = parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Dangerous);
+        if tier != Tier::Dangerous {
+            return None;
+        }
         if let Some(shape) = Shape::of_parsed(parsed) {
             return Some(shape);
         }
-        let only = beside::only_unsafe(parts)?;
-        let shape = beside::shape(&parsed.script, parts, only)?;
+        let only = beside::only_unsafe(parts)?.span;
+        let shape = beside::shape(&parsed.script, only)?;
+        let asked;
+        let parts = if is_asked {
+            parts
+        } else {
+            asked = asked_parts(text, parsed, &self.rules);
+            &asked
+        };
+        if beside::may_fetch(parts, only) {
+            return None;
+        }
         if self.rules.additions.declare_nothing() {
             return Some(shape);
         }
         let rules = Rules { profile: self.profile(), used_shell: self.rules.used_shell, ..Rules::default() };
-        let programs = Programs::new(&rules);
-        let mut built_in = Interpreter::new(&programs, text);
-        follow(&mut built_in, &programs, parsed);
-        (beside::only_unsafe(&built_in.parts)?.span == only.span).then_some(shape)
+        (beside::only_unsafe(&asked_parts(text, parsed, &rules))?.span == only).then_some(shape)
     }
 
     /// Returns the tier of reading a file, and the reason.
@@ -235,6 +249,14 @@ impl Classifier {
     pub fn writing(&self, path: &str) -> (Tier, &'static str) {
         sensitive::writing(path, &self.sensitive)
     }
+}
+
+/// Returns the parts of a text with the commands that they may start.
+fn asked_parts(text: &str, parsed: &Parsed, rules: &Rules) -> Vec<RecordedPart> {
+    let programs = Programs::new(rules);
+    let mut interpreter = Interpreter::new(&programs, text).asked();
+    follow(&mut interpreter, &programs, parsed);
+    interpreter.parts
 }
 
 /// Follows the parsed text of an interpreter, and everything in it that was not understood.

@@ -49,9 +49,9 @@ pub(crate) struct Invocation<'w> {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
-    /// The invocation as it is written.
-    pub(crate) runs: Spoken,
-    /// Every command that it may start, beginning with itself.
+    /// The invocation as it is written. `None` if nobody asks for the commands of the line.
+    pub(crate) runs: Option<Spoken>,
+    /// Every command that it may start, beginning with itself. Empty if nobody asks for the commands of the line.
     pub(crate) starts: Vec<Spoken>,
     /// The files that its programs obey.
     pub(crate) obeys: Vec<Obeys>,
@@ -66,6 +66,8 @@ const ROOM: usize = 4;
 /// The recorded commands of the current part, and the state of the search for them.
 #[derive(Debug, Default)]
 pub(crate) struct Invocations {
+    /// True if somebody asks for the commands. Otherwise none is recorded.
+    is_asked: bool,
     recorded: Vec<Spoken>,
     words: usize,
     /// The texts whose commands are recorded, in the order in which they were found.
@@ -101,6 +103,16 @@ impl Search {
 }
 
 impl Invocations {
+    /// Creates an empty record of commands for somebody who asks for them.
+    pub(crate) fn asked() -> Self {
+        Invocations { is_asked: true, ..Invocations::default() }
+    }
+
+    /// Returns true if somebody asks for the commands.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked
+    }
+
     /// Returns true inside a text or command that may not run at all.
     pub(crate) fn is_speculating(&self) -> bool {
         self.is_speculating
@@ -185,7 +197,7 @@ impl Invocations {
 
     /// Records a command.
     pub(crate) fn push(&mut self, spoken: Spoken) {
-        if self.is_full() {
+        if !self.is_asked || self.is_full() {
             return;
         }
         self.words += spoken.words.len();

@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::{
     span::Span,
     tier::Tier,
-    values::{Obeys, Spoken, StartDir},
+    values::{Obeys, Spoken, SpokenPart, StartDir},
+    wildcard,
 };
 
 /// One thing that the command line does, with its tier.
@@ -20,36 +21,18 @@ pub struct Part {
     /// through [`Escaped`](crate::values::Escaped).
     pub command: String,
     /// The rule that decided the tier.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
     /// The position of the part in the command line.
     pub span: Span,
-    /// The invocation of the program as it is written.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub runs: Option<Spoken>,
-    /// Every command that may run because of this part.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub starts: Vec<Spoken>,
-    /// The directories in which the part may run, as far as the text shows them.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub dirs: Cow<'static, [StartDir]>,
-    /// The files that the programs of this part obey.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub obeys: Vec<Obeys>,
 }
 
 /// The longest command text of a part, in bytes. A person reads the beginning; the span locates the rest.
 pub(crate) const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
-    /// Creates a part that runs in the start directory of its line.
-    #[inline]
-    pub(crate) fn new(tier: Tier, rule: String, text: &str, span: Span) -> Self {
-        let (dirs, command) = (Cow::Borrowed(StartDir::ONLY_OWN), Part::shown(text, span));
-        Part { tier, command, rule, span, runs: None, starts: Vec::new(), dirs, obeys: Vec::new() }
+    /// Creates a part at a position in a text.
+    pub(crate) fn new(tier: Tier, rule: Cow<'static, str>, text: &str, span: Span) -> Self {
+        Part { tier, command: Part::shown(text, span), rule, span }
     }
 
     /// Returns the text of a part of the line, cut short if it is long.
@@ -63,9 +46,48 @@ impl Part {
     }
 }
 
-impl Part {
+/// A part as the interpreter records it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordedPart {
+    pub(crate) tier: Tier,
+    pub(crate) rule: Cow<'static, str>,
+    pub(crate) span: Span,
+    /// True for the invocation of a program.
+    pub(crate) is_program: bool,
+    /// True for a part that a reader cannot distinguish from an earlier one.
+    pub(crate) is_repeated: bool,
+    /// The invocation as it is written. `None` if nobody asks for the commands of the line.
+    pub(crate) runs: Option<Spoken>,
+    /// Every command that may run because of this part. Empty if nobody asks for the commands of the line.
+    pub(crate) starts: Vec<Spoken>,
+    /// The directories in which the part may run, as far as the text shows them.
+    pub(crate) dirs: Cow<'static, [StartDir]>,
+    /// The files that the programs of this part obey.
+    pub(crate) obeys: Vec<Obeys>,
+}
+
+impl RecordedPart {
+    /// Creates a part that is no program and runs in the start directory of its line.
+    #[inline]
+    pub(crate) fn new(tier: Tier, rule: Cow<'static, str>, span: Span) -> Self {
+        let (dirs, starts, obeys) = (Cow::Borrowed(StartDir::ONLY_OWN), Vec::new(), Vec::new());
+        RecordedPart { tier, rule, span, is_program: false, is_repeated: false, runs: None, starts, dirs, obeys }
+    }
+
     /// Returns true if the part has this tier, rule and position.
     pub(crate) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
         self.span == span && self.tier == tier && self.rule == rule
+    }
+
+    /// Returns true if a reader cannot distinguish the parts.
+    pub(crate) fn looks_like(&self, other: &RecordedPart) -> bool {
+        self.same(other.tier, &other.rule, other.span)
+    }
+
+    /// Returns the commands of the part.
+    pub(crate) fn into_spoken(self) -> SpokenPart {
+        let by_name = self.runs.as_ref().filter(|_| self.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default();
+        let RecordedPart { tier, runs, starts, dirs, obeys, .. } = self;
+        SpokenPart { tier, runs, starts, dirs: dirs.into_owned(), by_name, obeys }
     }
 }

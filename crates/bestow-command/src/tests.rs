@@ -258,7 +258,7 @@ fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
 fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
     let pattern: crate::values::CommandPattern = "git push **".parse().unwrap();
     let hears = |line: &str| {
-        let Some(parts) = classify(line).spoken() else { return true };
+        let Some(parts) = Classifier::default().judge(line).spoken() else { return true };
         parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).any(|command| pattern.may_cover(command))
     };
     let prefixes = super::evaluator::prefixes();
@@ -365,7 +365,7 @@ fn what_multiplies_is_given_up_early_and_uses_anything() {
         let start: String = line.chars().take(60).collect();
         let work = Classifier::default().work(&line);
         assert!(work < 1 << 21, "{start}: {work}");
-        let Judged { classification, named } = Classifier::default().judge(&line);
+        let Judged { classification, named, .. } = Classifier::default().judge(&line);
         assert!(named.is_cut() && classification.tier > Tier::Safe, "{start}");
         assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
     }
@@ -585,11 +585,11 @@ fn what_a_script_of_sed_does_is_read_and_not_guessed() {
         ("sed -nE -e p -e 'w x' f", false, true),
         ("sed 's/a/b/gw x' f", false, true),
     ] {
-        let Judged { classification: judged, named } = Classifier::default().judge(line);
+        let Judged { commands, named, .. } = Classifier::default().judge(line);
         let is_written =
             |one: &Named| matches!(one, Named::Path { access: Access::Write, text, certain: true, .. } if text == "x");
         assert_eq!(named.iter().any(is_written), writes, "{line}");
-        let started: Vec<_> = judged.parts.iter().flat_map(|part| &part.starts).collect();
+        let started: Vec<_> = commands.iter().flat_map(|part| &part.starts).collect();
         let is_run = started.iter().any(|start| **start == Spoken::anything() || start.words.first() == Some(&ls));
         assert_eq!(is_run, runs, "{line}: {started:?}");
     }

@@ -1,17 +1,16 @@
 //! Advice on recovery after a destructive command.
 
-use crate::{classification::Classification, part::Part, programs, tier::Tier};
+use crate::{classification::Judged, programs, tier::Tier, values::SpokenPart};
 
-impl Classification {
+impl Judged {
     /// Returns the advice for the first destructive part.
-    #[doc(hidden)]
     pub fn rollback_advice(&self) -> &'static str {
-        let part = self.parts.iter().find(|part| part.tier == Tier::Destructive);
+        let part = self.commands.iter().find(|part| part.tier == Tier::Destructive);
         part.and_then(advice).unwrap_or("nothing is known to undo this: make a backup or a snapshot first")
     }
 }
 
-fn advice(part: &Part) -> Option<&'static str> {
+fn advice(part: &SpokenPart) -> Option<&'static str> {
     let exactly = part.starts.iter().filter(|command| !command.anywhere).rev();
     let programs = exactly.filter_map(|command| command.words.first()?.written());
     let named = programs.map(|program| program.rsplit('/').next().unwrap_or(program));

@@ -151,6 +151,11 @@ const STEERING_STARTS: &[&str] = &[
 /// Returns true for a variable that decides which programs run or load. It does so even if it is only changed where it
 /// is already exported.
 pub(crate) fn steers_programs(name: &str) -> bool {
+    // Most variables of a script have short names in small letters. None of those is listed.
+    name.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'_') && is_listed_as_steering(name)
+}
+
+fn is_listed_as_steering(name: &str) -> bool {
     STEERING.contains(&name)
         || STEERING_STARTS.iter().any(|start| name.starts_with(start))
         || name.ends_with("PAGER")
@@ -311,7 +316,8 @@ pub(crate) fn names_an_address(name: &str) -> bool {
     ];
     let is_in = |list: &[&str], word: &str| list.iter().any(|one| one.eq_ignore_ascii_case(word));
     let (last, mut words) = (behind_last(name, b'_'), parts(name, b'_'));
-    is_in(SAYS, last)
+    last.len() > 1
+        && is_in(SAYS, last)
         && !words.clone().any(|word| is_in(KEPT, word))
         && (!is_in(&["URL", "URI"], last) || words.all(|word| is_in(OF, word)))
 }

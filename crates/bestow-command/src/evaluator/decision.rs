@@ -5,6 +5,8 @@
 //! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
 //! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
 
+use std::borrow::Cow;
+
 use crate::{
     budget::MAX_DEPTH,
     destroy,
@@ -45,11 +47,12 @@ impl Evaluator for Programs<'_> {
     fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
         let outside = std::mem::take(&mut shell.obeyed);
         let mut usage = Use::of(invocation.words);
-        let runs = Spoken::of(if usage.is_plain { said_exactly(usage.args) } else { said_of(usage.args) });
+        let said = || if usage.is_plain { said_exactly(usage.args) } else { said_of(usage.args) };
+        let runs = shell.is_asked().then(|| Spoken::of(said()));
         let (verdict, starts) = shell.recording(|shell| {
             let mut evaluation = self.on(shell);
             evaluation.record_declared(&usage);
-            evaluation.evaluate_spoken(&mut usage, invocation.input, Some(runs.clone()))
+            evaluation.evaluate_spoken(&mut usage, invocation.input, runs.clone())
         });
         let obeys = std::mem::replace(&mut shell.obeyed, outside);
         Outcome { verdict, runs, starts, obeys }
@@ -220,7 +223,7 @@ impl Evaluation<'_, '_> {
 
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
     /// may write these files. The strict profile does not rely on this and returns dangerous.
-    fn obeying(&mut self, usage: &Use<'_>, rule: String) -> Verdict {
+    fn obeying(&mut self, usage: &Use<'_>, rule: Cow<'static, str>) -> Verdict {
         let Some(obeys) = obeys::of(usage.name, usage.known, usage.rest) else { return Verdict::safe(rule) };
         if self.rules.profile == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));

@@ -190,6 +190,9 @@ impl Evaluation<'_, '_> {
     /// Records the commands that a program of `sed` or `awk` runs. If the program builds a command from its input, any
     /// command may run.
     fn record_stream(&mut self, name: &str, rest: &[Word]) {
+        if !self.shell.is_asked() {
+            return;
+        }
         for script in stream::scripts(name, rest) {
             let text = script.text();
             let runs = match name {
@@ -208,7 +211,7 @@ impl Evaluation<'_, '_> {
                     // The input of this command is unknown.
                     Some(line) => {
                         let outer = (std::mem::replace(&mut self.shell.is_fed, true), self.shell.feed.take());
-                        self.discard_parts(|evaluation| evaluation.shell.run_text(&line, script.span()));
+                        self.shell.only_recording(|shell| shell.run_text(&line, script.span()));
                         (self.shell.is_fed, self.shell.feed) = outer;
                     }
                     None => self.record_anything(),

@@ -25,7 +25,7 @@ impl Evaluation<'_, '_> {
     /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
     /// command.
     pub(super) fn record_declared(&mut self, usage: &Use<'_>) {
-        if !usage.signs.has(Signs::EQUALS) {
+        if !self.shell.is_asked() || !usage.signs.has(Signs::EQUALS) {
             return;
         }
         let Some((program, rest)) = unwrapped(usage.args).filter(|(program, _)| declares_variables(program.text()))
@@ -42,14 +42,14 @@ impl Evaluation<'_, '_> {
 
     /// Records that a command of these words may run.
     pub(super) fn record_invocation(&mut self, args: &[Word]) {
-        if !self.shell.invocations.is_full() {
+        if self.shell.is_asked() && !self.shell.invocations.is_full() {
             self.shell.invocations.push(Spoken::of(said_of(args)));
         }
     }
 
     /// Records that a command may begin at any of these words.
     pub(super) fn record_anywhere(&mut self, words: &[Word]) {
-        if words.is_empty() {
+        if words.is_empty() || !self.shell.is_asked() {
             return;
         }
         if self.shell.invocations.is_full() {
@@ -61,7 +61,7 @@ impl Evaluation<'_, '_> {
 
     /// Records that any command may run.
     pub(super) fn record_anything(&mut self) {
-        if !self.shell.invocations.is_speculating() {
+        if self.shell.is_asked() && !self.shell.invocations.is_speculating() {
             self.shell.uses.run_anything();
             self.shell.invocations.push(Spoken::anything());
         }
@@ -84,7 +84,7 @@ impl Evaluation<'_, '_> {
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
     pub(super) fn record_wrapper(&mut self, usage: &Use<'_>, input: &Input) {
         let (name, rest, traits) = (usage.name, usage.rest, usage.traits);
-        let Some(program) = usage.args.first() else { return };
+        let Some(program) = usage.args.first().filter(|_| self.shell.is_asked()) else { return };
         // A program with an unknown name may be a shell.
         let is_open = || !is_plain(program) && !said(program).iter().all(is_certain);
         if self.has_input(input) && (shell::starts_a_shell(name, rest) || is_open()) {
@@ -186,7 +186,7 @@ impl Evaluation<'_, '_> {
     /// Records the texts in a word of a program that may run them.
     pub(super) fn record_texts_in(&mut self, word: &Word) {
         let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
-        if attached.is_none() && !may_be_text(word.text()) {
+        if !self.shell.is_asked() || attached.is_none() && !may_be_text(word.text()) {
             return;
         }
         let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
@@ -204,6 +204,9 @@ impl Evaluation<'_, '_> {
 
     /// Records the commands of a text that may run.
     pub(super) fn record_text(&mut self, text: &str, span: Span) {
+        if !self.shell.is_asked() {
+            return;
+        }
         match self.shell.invocations.search_text(text) {
             Some(true) => {}
             Some(false) => return,
@@ -212,9 +215,7 @@ impl Evaluation<'_, '_> {
                 return self.shell.invocations.push(Spoken::anything());
             }
         }
-        let candidates = self.shell.budget.candidates();
-        self.speculate(|evaluation| evaluation.discard_parts(|evaluation| evaluation.shell.run_text(text, span)));
-        self.shell.budget.restore_candidates(candidates);
+        self.shell.only_recording(|shell| shell.speculate(|shell| shell.run_text(text, span)));
     }
 
     /// Records the beginning of a command to which a program appends words.
@@ -224,6 +225,9 @@ impl Evaluation<'_, '_> {
 
     /// Records the template of `parallel 'command {}'`. Words replace the mark, or are appended.
     pub(super) fn record_template(&mut self, words: &[Word]) {
+        if !self.shell.is_asked() {
+            return;
+        }
         let template = words.iter().take_while(|arg| !arg.text().starts_with(":::"));
         let filled = |arg: &Word| match (arg.text().find('{'), arg.text().rfind('}')) {
             (Some(open), Some(close)) if open < close => arg.partly(Fragment::Unknown),
@@ -244,6 +248,9 @@ impl Evaluation<'_, '_> {
 
     /// Records the effects of a variable: a host, or a command that programs run.
     pub(super) fn record_variable(&mut self, name: &str, value: &Word) {
+        if !self.shell.is_asked() {
+            return;
+        }
         self.hear_variable(name, value);
         let text = value.content().unwrap_or(value.text());
         if name.starts_with("GIT_CONFIG") {

@@ -243,8 +243,11 @@ impl Interpreter<'_> {
     /// Removes the parts that a later round of a loop has repeated.
     fn drop_repeated(&mut self, first: usize, new: usize) {
         let later = self.parts.split_off(new.min(self.parts.len()));
-        for part in later {
-            if !self.parts.get(first..).unwrap_or_default().contains(&part) {
+        for mut part in later {
+            let before = self.parts.get(first..).unwrap_or_default();
+            let is_new = !before.contains(&part);
+            part.is_repeated |= before.iter().any(|one| one.looks_like(&part));
+            if is_new {
                 self.parts.push(part);
             }
         }

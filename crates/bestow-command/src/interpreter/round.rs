@@ -6,7 +6,7 @@
 use crate::{
     budget::Budget,
     interpreter::{Interpreter, Scope},
-    part::Part,
+    part::RecordedPart,
     tier::Tier,
 };
 
@@ -83,9 +83,9 @@ impl Round {
         if self.beside != Beside::of(shell, self.parts) {
             return None;
         }
-        let joins = |first: &Part, last: &Part| last.tier == Tier::Safe && first.same(last.tier, &last.rule, last.span);
+        let joins = |first: &RecordedPart, last: &RecordedPart| last.tier == Tier::Safe && first.looks_like(last);
         match shell.parts.get(self.parts..).unwrap_or_default() {
-            [Part { runs: Some(_), tier: Tier::Safe, starts, dirs, obeys, .. }] if !shell.is_inside() => {
+            [RecordedPart { is_program: true, tier: Tier::Safe, starts, dirs, obeys, .. }] if !shell.is_inside() => {
                 self.only = Some(Only { at: self.parts, starts: starts.len(), dirs: dirs.len(), obeys: obeys.len() });
             }
             // A safe part that follows an equal one is recorded in it.

@@ -14,7 +14,7 @@ use crate::{
     },
     invocation::{Input, Invocation, Outcome},
     lang::filter,
-    part::Part,
+    part::RecordedPart,
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
             }
             _ => {
                 let part = self.part(verdict.tier, verdict.rule, span);
-                self.parts.push(Part { runs: Some(runs), starts, dirs, obeys, ..part });
+                self.parts.push(RecordedPart { is_program: true, runs, starts, dirs, obeys, ..part });
             }
         }
         self.remember(args, line);

@@ -10,7 +10,7 @@ use crate::{
     },
     invocation::{Input, Invocation, Invocations, Outcome},
     named_uses::NamedUses,
-    part::Part,
+    part::RecordedPart,
     span::Span,
     syntax::{
         self,
@@ -23,7 +23,7 @@ use crate::{
     word::Word,
 };
 use smol_str::SmolStr;
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 /// The questions that the interpreter asks about programs. It knows none itself.
 pub(crate) trait Evaluator: std::fmt::Debug {
@@ -60,7 +60,7 @@ pub(crate) struct Interpreter<'c> {
     pub(crate) text: &'c str,
     pub(crate) budget: Budget,
     pub(crate) scope: Scope,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<RecordedPart>,
     /// The invocations that the current part may start.
     pub(crate) invocations: Invocations,
     /// The resources that the line names.
@@ -94,18 +94,18 @@ pub(crate) struct Interpreter<'c> {
     pub(super) descriptors: Descriptors,
 }
 
-/// The number of parts for which an interpreter has room at first.
-const PARTS: usize = 4;
+/// The number of parts for which an interpreter has room at least.
+const FEW_PARTS: usize = 4;
 
 impl<'c> Interpreter<'c> {
-    /// Creates an interpreter that records no uses.
+    /// Creates an interpreter for somebody who asks neither for the commands nor for the resources of the line.
     pub(crate) fn new(evaluator: &'c dyn Evaluator, text: &'c str) -> Self {
         Interpreter {
             evaluator,
             text,
             budget: Budget::default(),
             scope: Scope::default(),
-            parts: Vec::with_capacity(PARTS),
+            parts: Vec::new(),
             invocations: Invocations::default(),
             uses: NamedUses::unknown(),
             obeyed: Vec::new(),
@@ -124,12 +124,26 @@ impl<'c> Interpreter<'c> {
         }
     }
 
+    /// Returns this interpreter for somebody who also asks for the commands and the resources of the line.
+    pub(crate) fn asked(self) -> Self {
+        Interpreter { invocations: Invocations::asked(), uses: NamedUses::default(), ..self }
+    }
+
+    /// Returns true if somebody asks for the commands of the line.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.invocations.is_asked()
+    }
+
     /// Follows a whole text. `at` is its position in the text that a person sees, if it was extracted from a word.
     pub(crate) fn run_script(&mut self, parsed: &Parsed, at: Option<Span>) {
         let bodies = std::mem::replace(&mut self.bodies, parsed.bodies.clone());
         let outer = self.outer;
         self.outer = outer.or(at);
-        self.parts.reserve(parsed.commands);
+        if self.parts.capacity() == 0 {
+            self.parts = Vec::with_capacity(parsed.commands.max(FEW_PARTS));
+        } else {
+            self.parts.reserve(parsed.commands);
+        }
         self.script(&parsed.script);
         self.outer = outer;
         self.bodies = bodies;
@@ -141,15 +155,15 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Records the effect of a part.
-    pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
+    pub(crate) fn record_part(&mut self, tier: Tier, rule: impl Into<Cow<'static, str>>, span: Span) {
         let part = self.part(tier, rule, span);
         self.parts.push(part);
     }
 
     /// Creates a part that runs in the start directory of the line.
     #[inline]
-    pub(super) fn part(&self, tier: Tier, rule: impl Into<String>, span: Span) -> Part {
-        Part::new(tier, rule.into(), self.text, self.seen(span))
+    pub(super) fn part(&self, tier: Tier, rule: impl Into<Cow<'static, str>>, span: Span) -> RecordedPart {
+        RecordedPart::new(tier, rule.into(), self.seen(span))
     }
 
     /// Returns the position that a person sees: that of the outer word, inside a text that was extracted from it.
@@ -158,15 +172,15 @@ impl<'c> Interpreter<'c> {
     }
 
     /// Records that the current command cannot be proven harmless.
-    pub(crate) fn mark_dangerous(&mut self, rule: impl Into<String>) {
+    pub(crate) fn mark_dangerous(&mut self, rule: impl Into<Cow<'static, str>>) {
         self.record_part(Tier::Dangerous, rule, self.here);
     }
 
     /// Records that an unknown command may run here.
-    pub(crate) fn mark_unknown(&mut self, rule: impl Into<String>) {
+    pub(crate) fn mark_unknown(&mut self, rule: impl Into<Cow<'static, str>>) {
         self.mark_dangerous(rule);
-        let guessing = self.invocations.is_speculating();
-        if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {
+        let records = self.is_asked() && !self.invocations.is_speculating();
+        if let Some(part) = self.parts.last_mut().filter(|_| records) {
             part.starts.push(Spoken::anything());
             self.uses.run_anything();
         }

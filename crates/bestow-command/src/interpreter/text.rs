@@ -117,7 +117,7 @@ impl Interpreter<'_> {
         let worst = self.parts.get(before..).unwrap_or_default().iter().max_by_key(|part| part.tier);
         worst.map_or_else(
             || Verdict::safe("runs a text that does nothing"),
-            |part| Verdict { tier: part.tier, rule: part.rule.clone().into() },
+            |part| Verdict { tier: part.tier, rule: part.rule.clone() },
         )
     }
 
@@ -173,6 +173,22 @@ impl Interpreter<'_> {
                 self.record_part(Tier::Destructive, found.rule, span);
                 return;
             }
+        }
+    }
+
+    /// Runs `work`, which only records commands. It changes nothing on which a tier depends.
+    pub(crate) fn only_recording<T>(&mut self, work: impl FnOnce(&mut Self) -> T) {
+        let begins = self.budget.begin_recording();
+        let (traps, generated, descriptors) = (self.traps.len(), self.generated.len(), self.descriptors);
+        let left = self.left.clone();
+        self.discard_parts(work);
+        self.left = left;
+        self.descriptors = descriptors;
+        self.traps.truncate(traps);
+        self.generated.truncate(generated);
+        if begins && self.budget.end_recording() {
+            // Commands may be missing.
+            self.invocations.push(Spoken::anything());
         }
     }
 

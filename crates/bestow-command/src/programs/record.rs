@@ -19,6 +19,8 @@ use crate::{
 pub(crate) struct Program {
     /// The names for which all of this holds. A `*` at the end of a name stands for any text.
     pub(crate) names: &'static [&'static str],
+    /// The rule of a form that only reads, about the first of these names.
+    pub(crate) only_reads: &'static str,
     /// The file and line of the record.
     pub(crate) place: &'static str,
     /// The forms that only read. Empty if none is known.

@@ -14,6 +14,8 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, stays_here};
 pub(crate) use proof::Proof;
 
+use std::borrow::Cow;
+
 use crate::{
     destroy::Words,
     evaluator::Use,
@@ -84,13 +86,13 @@ pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
     let Some(program) = usage.args.first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = rules.additions.proves(name, rest) {
-        return Proof::Reads(rule);
+        return Proof::Reads(rule.into());
     }
     if known.loads_first {
         return Proof::Unproven(format!("`{name}` runs code of its directory before it reads its options"));
     }
     if let Some(rule) = answers(name, known, program, rest) {
-        return Proof::Reads(rule);
+        return Proof::Reads(rule.into());
     }
     if known.reads.is_empty() {
         return if known.changes { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
@@ -101,7 +103,7 @@ pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
     let mut doubt = None;
     for row in rows_about(known.reads, beginnings(known, rest, || usage.words())) {
         match row.try_prove(rest, rules.profile, places) {
-            Ok(()) if program.is_written() => return Proof::Reads(about(name, "` only reads in this form")),
+            Ok(()) if program.is_written() => return Proof::Reads(only_reads(name, known)),
             Ok(()) => doubt = Some(Doubt::Name),
             Err(None) => {}
             Err(Some(why)) => doubt = Some(Doubt::Words(why)),
@@ -137,6 +139,14 @@ fn answers(name: &str, known: &Program, program: &Word, rest: &[Word]) -> Option
         [_] if is_asked() => Some(format!("`{name}` only says what it is")),
         _ if help::asks(known, rest) => Some(format!("`{name}` only explains a subcommand")),
         _ => None,
+    }
+}
+
+fn only_reads(name: &str, known: &Program) -> Cow<'static, str> {
+    if known.names.first() == Some(&name) {
+        Cow::Borrowed(known.only_reads)
+    } else {
+        Cow::Owned(about(name, "` only reads in this form"))
     }
 }
 

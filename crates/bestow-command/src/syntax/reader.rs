@@ -222,8 +222,9 @@ pub(super) fn ends_word(byte: u8) -> bool {
 
 /// Returns true if programs or the shell may read a variable of this name. Such names have no lower-case letters.
 pub(super) fn is_loud(name: &str) -> bool {
-    let name = name.replace("\\\n", "");
-    name.len() > 1 && !name.bytes().any(|byte| byte.is_ascii_lowercase())
+    // A line may end within the name.
+    name.bytes().filter(|byte| !matches!(byte, b'\\' | b'\n')).count() > 1
+        && !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 /// Returns true if `text` is a valid variable name.

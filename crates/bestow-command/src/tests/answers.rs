@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::{Tier, classify, programs};
+use crate::{Classifier, Tier, classify, programs};
 
 /// The traps. `MARKER` stands for the file that shows that a trap was loaded.
 const TRAPS: &[(&[&str], &str)] = &[
@@ -192,7 +192,7 @@ fn a_reader_that_settings_turn_into_a_writer_names_what_it_obeys() {
         run(&words);
         if fs::remove_file(traps.marker()).is_ok() {
             marked += 1;
-            let obeyed = classify(line).parts.into_iter().any(|part| !part.obeys.is_empty());
+            let obeyed = Classifier::default().judge(line).commands.into_iter().any(|part| !part.obeys.is_empty());
             assert!(obeyed, "{line}");
         }
     }

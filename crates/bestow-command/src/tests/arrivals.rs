@@ -212,8 +212,8 @@ fn no_recorded_word_claims_to_know_a_gap() {
     let ways = ["find . | parallel rm", "find / -name x | xargs rm", "docker ps -q | xargs docker rm", "ls | parallel"];
     let mut wrong = Vec::new();
     for line in lines.chain(ways.map(str::to_owned)) {
-        let answer = classify(&line);
-        let commands = answer.parts.iter().flat_map(|part| part.starts.iter().chain(part.runs.iter()));
+        let answer = Classifier::default().judge(&line);
+        let commands = answer.commands.iter().flat_map(|part| part.starts.iter().chain(part.runs.iter()));
         let known = |word: &Said| word.known().is_some_and(Gaps::has_unknown);
         if commands.flat_map(|command| command.words.iter()).any(known) {
             wrong.push(line);

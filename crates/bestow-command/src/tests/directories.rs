@@ -1,12 +1,18 @@
 //! The directories in which the commands of a line may run.
 
-use crate::{classify, values::StartDir};
+use crate::{
+    Classifier,
+    values::{Said, SpokenPart, StartDir},
+};
 
 /// Returns the directories of the last part that runs `cmd`.
 fn dirs(line: &str) -> Vec<StartDir> {
-    let answer = classify(line);
-    let runs = |part: &&crate::Part| part.command.starts_with("cmd");
-    answer.parts.iter().rev().find(runs).map(|part| part.dirs.to_vec()).unwrap_or_default()
+    let answer = Classifier::default().judge(line);
+    let cmd = |part: &&SpokenPart| {
+        let program = part.runs.as_ref().and_then(|command| command.words.first());
+        program.and_then(Said::known) == Some("cmd")
+    };
+    answer.commands.iter().rev().find(cmd).map(|part| part.dirs.clone()).unwrap_or_default()
 }
 
 #[test]

@@ -80,17 +80,20 @@ struct Answer {
 
 impl Answer {
     fn of(line: &str) -> Answer {
-        let Judged { classification: found, named } = Classifier::default().judge(line);
-        // The answer does not depend on whether somebody asks for the resources.
-        assert_eq!(found, Classifier::default().classify(line), "{line}");
-        let advice = found.rollback_advice();
-        let by_name: Vec<_> = found.spoken().into_iter().flatten().map(|part| part.by_name).collect();
+        let judged = Classifier::default().judge(line);
+        // The answer does not depend on whether somebody asks for the commands and the resources.
+        assert_eq!(judged.classification, Classifier::default().classify(line), "{line}");
+        let advice = judged.rollback_advice();
+        let by_name: Vec<_> = judged.spoken().into_iter().flatten().map(|part| part.by_name).collect();
+        let Judged { classification: found, commands, named } = judged;
         let Classification { tier, reason, parts, understood, shape } = found;
         let strict = Classifier::new(Profile::Strict).classify(line);
         let mut verdict = format!("{tier} {reason} {understood} {} {} {advice}", strict.tier, strict.reason);
         let mut uses = format!("{:?} {named:?} {by_name:?}", shape.map(|shape| shape.to_string()));
         for part in parts {
             let _ = write!(verdict, "\n{} {} {} {:?}", part.tier, part.rule, part.command, part.span);
+        }
+        for part in commands {
             let _ = write!(uses, "\n{:?} {:?} {:?} {:?}", part.runs, part.starts, part.dirs, part.obeys);
         }
         Answer { verdict, uses }

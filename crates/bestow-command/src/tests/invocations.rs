@@ -1,5 +1,6 @@
 //! Every command that the interpreter meets is among the invocations of its line.
 
+use super::multiplying;
 use crate::{
     Classifier, classify,
     values::{Said, Spoken},
@@ -107,12 +108,12 @@ fn every_command_of_a_line_is_among_its_invocations() {
         let mut generator = Generator::new(seed + 1);
         let depth = 1 + generator.choose(3);
         let line = generator.construct(depth);
-        let answer = classify(&line);
-        if !answer.understood {
+        let answer = Classifier::default().judge(&line);
+        if !answer.classification.understood {
             misread.push(line);
             continue;
         }
-        let commands: Vec<&Spoken> = answer.parts.iter().flat_map(|part| &part.starts).collect();
+        let commands: Vec<&Spoken> = answer.commands.iter().flat_map(|part| &part.starts).collect();
         for name in &generator.names {
             checked += 1;
             if !starts(&commands, name) {
@@ -166,8 +167,8 @@ const WRAPPERS: &[&str] = &[
 /// Returns true if `command0 a -b` is among the invocations of a line, at least as one of the words at which a command
 /// may begin, or if any command may run.
 fn records_the_command(line: &str) -> bool {
-    let answer = classify(line);
-    let commands: Vec<&Spoken> = answer.parts.iter().flat_map(|part| &part.starts).collect();
+    let answer = Classifier::default().judge(line);
+    let commands: Vec<&Spoken> = answer.commands.iter().flat_map(|part| &part.starts).collect();
     let any = commands.iter().any(|command| command.programs().is_none());
     let anywhere = |command: &&&Spoken| command.anywhere && command.words.contains(&Said::Is("command0".into()));
     any || starts(&commands, "command0") || commands.iter().find(anywhere).is_some()
@@ -191,6 +192,34 @@ fn a_command_behind_two_programs_is_among_the_invocations() {
     });
     let forgotten: Vec<String> = lines.filter(|line| !records_the_command(line)).collect();
     assert!(forgotten.is_empty(), "{forgotten:#?}");
+}
+
+/// The commands of a text that may run are recorded beside the tier. This work has a limit of its own, and what it sets
+/// stays there: a trap, a written file.
+#[test]
+fn the_answer_does_not_depend_on_whether_somebody_asks_for_the_commands() {
+    let nested = WRAPPERS.iter().filter(|wrapper| wrapper.contains("'@'")).flat_map(|outer| {
+        let command = |inner: &str| inner.replace('@', "rm -rf /").replace('\'', r"'\''");
+        WRAPPERS.iter().map(move |inner| outer.replace('@', &command(inner)))
+    });
+    let kept = [
+        "make SHELL='echo cm0gLXJmIC8= | base64 -d > x; sh x'",
+        "GIT_SSH_COMMAND='trap 'wipe --help' EXIT' git fetch",
+        "tmux send-keys 'trap 'sudo ls' EXIT' Enter",
+        "for f in a b; do cargo test $f; x=\"trap 'mkfs.ext4 /dev/sda' EXIT\"; done",
+    ];
+    let texts = (0..400).map(|number| format!("foo 'bar {number}' 'baz; qux {number}'; ")).collect();
+    let nested_texts = (0..9).fold("ls".to_owned(), |inner, _| format!("foo '{}'", inner.replace('\'', r"'\''")));
+    // Some of these lines need more than half of the limits.
+    let value = |name: &&str| format!("{name}='{name}; {}' ", "ls;".repeat(2_500));
+    let names = ["PAGER", "EDITOR", "VISUAL", "BROWSER", "GIT_SSH", "PS1", "PS2"];
+    let long =
+        (1..=names.len()).map(|count| names.iter().take(count).map(value).collect::<String>() + &"ls;".repeat(3_000));
+    let heavy = multiplying().into_iter().chain([texts, nested_texts]).chain(long);
+    for line in nested.chain(kept.map(str::to_owned)).chain(heavy) {
+        let start: String = line.chars().take(80).collect();
+        assert_eq!(classify(&line), Classifier::default().judge(&line).classification, "{start}");
+    }
 }
 
 /// A `cd` may fail, so a command may run in every directory that the line may have left.

@@ -22,9 +22,11 @@ fn a_round_that_is_not_followed_changes_no_answer() {
         let text = form.replace("LINE", line);
         for classifier in &classifiers {
             FOLLOWS_EACH.set(false);
-            let repeated = format!("{:?}", classifier.classify(&text));
+            let repeated = classifier.judge(&text);
             FOLLOWS_EACH.set(true);
-            assert_eq!(repeated, format!("{:?}", classifier.classify(&text)), "{text}");
+            let followed = classifier.judge(&text);
+            assert_eq!(repeated.classification, followed.classification, "{text}");
+            assert_eq!(repeated.commands, followed.commands, "{text}");
         }
     }
 }

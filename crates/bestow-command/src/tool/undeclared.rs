@@ -149,10 +149,11 @@ impl<'v> Undeclared<'v> {
     pub fn follow(&self, classifier: &Classifier) -> Followed<'_> {
         let mut followed = Followed::default();
         for line in &self.lines {
-            let Judged { classification: next, named } = classifier.judge(line);
-            followed.named.push(named);
+            let mut next = classifier.judge(line);
+            followed.named.push(std::mem::take(&mut next.named));
             followed.spoken.insert(line, next.spoken());
-            if followed.worst.as_ref().is_none_or(|worst| next.tier > worst.tier) {
+            let tier = next.classification.tier;
+            if followed.worst.as_ref().is_none_or(|worst| tier > worst.classification.tier) {
                 followed.worst = Some(next);
             }
         }
@@ -175,7 +176,7 @@ impl<'v> Undeclared<'v> {
 #[derive(Debug, Default)]
 pub struct Followed<'l> {
     /// The strictest classification of all lines.
-    pub worst: Option<Classification>,
+    pub worst: Option<Judged>,
     /// The uses of each line.
     pub named: Vec<NamedUses>,
     /// The commands of each line. `None` for a line that was not understood.

@@ -49,7 +49,7 @@ impl Parts {
         // The classification of a long line takes time, so the lock is not held.
         let all = admin.classify(&action.resource).parts;
         let left_out = all.len().saturating_sub(SHOWN);
-        let view = |Part { command, tier, rule, .. }: Part| PartView { text: command, tier, reason: rule };
+        let view = |Part { command, tier, rule, .. }: Part| PartView { text: command, tier, reason: rule.into_owned() };
         let shown: Shown = (all.into_iter().take(SHOWN).map(view).collect(), left_out);
         let mut kept = self.lock();
         if kept.len() >= KEPT {
