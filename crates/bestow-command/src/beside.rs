@@ -114,8 +114,8 @@ pub(crate) fn only_unsafe(parts: &[RecordedPart]) -> Option<&RecordedPart> {
     rest.next().is_none().then_some(only)
 }
 
-/// Returns the shape of the unsafe part of a line at this position, if the other parts cannot change what it does. Their
-/// requests are a question of their own, for [`may_fetch`].
+/// Returns the shape of the unsafe part of a line at this position, if the other parts cannot change what it does.
+/// Their requests are a question of their own, for [`may_fetch`].
 pub(crate) fn shape(script: &Script, only: Span) -> Option<Shape> {
     let (mut found, mut directory) = (None, None);
     for statement in &script.statements {
