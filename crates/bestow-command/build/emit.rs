@@ -223,10 +223,10 @@ impl Emitter<'_> {
             "Program {{ names: &{:?}, only_reads: {:?}, place: \"{}\", \
              reads: &[{}], online: &[{}], reads_operands: {}, has_beginnings: {}, has_subcommands: {}, \
              destroys: &[{}], destroyers: {}, only_online: {}, rollback: {}, obeys: {}, directory: {}, \
-             network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, help: {}, help_groups: {}, says: {}, short_help: {}, \
-             loads_first: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, \
-             opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], \
-             secret_option: {} }},\n",
+             network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
+             help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
+             option_file: {}, letter_bundle: {}, only_says: {}, opens_nothing: {}, changes: {}, \
+             wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.names.first().map(|name| format!("`{name}` only reads in this form")).unwrap_or_default(),
             program.place,
