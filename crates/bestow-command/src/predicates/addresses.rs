@@ -19,8 +19,8 @@ pub(crate) fn curl_addresses(options: &Options<'_>) -> Answer {
         let sends_file = matches!(name.as_str(), "-H" | "--header" | "-w" | "--write-out") && value.starts_with('@');
         let writes_file = matches!(name.as_str(), "-w" | "--write-out") && value.contains("%output");
         let is_header = name.ends_with("header") || name == "-H";
-        if is_header && overrides_method(value) {
-            return Err("a header asks for another method".into());
+        if is_header && asks_for_more(value) {
+            return Err("a header asks for another method or protocol".into());
         }
         let names_file = !value.contains('=') || value.starts_with('@');
         let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && names_file;
@@ -96,11 +96,10 @@ fn may_be_obeyed(name: &str) -> bool {
 /// Accepts addresses for `wget`, which names the file after the address. A hidden or sensitive file name is refused,
 /// because programs may obey such a file.
 pub(crate) fn wget_addresses(options: &Options<'_>) -> Answer {
-    let overrides = |(name, value): &(SmolStr, Option<SmolStr>)| {
-        name == "--header" && value.as_deref().is_some_and(overrides_method)
-    };
+    let overrides =
+        |(name, value): &(SmolStr, Option<SmolStr>)| name == "--header" && value.as_deref().is_some_and(asks_for_more);
     if options.given.iter().any(overrides) {
-        return Err("a header asks for another method".into());
+        return Err("a header asks for another method or protocol".into());
     }
     // The values of these options are on the list: none of them is a file that is kept.
     let saves = !options.has("-O --output-document -qO- --spider");
@@ -126,7 +125,7 @@ pub(crate) fn wget_addresses(options: &Options<'_>) -> Answer {
 }
 
 /// Decodes `%2e` and similar escapes of an address.
-fn decoded(address: &str) -> String {
+pub(super) fn decoded(address: &str) -> String {
     let mut parts = address.split('%');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -147,6 +146,8 @@ const METADATA: &[&str] = &[
     "instance-data.ec2",
     "100.100.100.200",
     "168.63.129.16",
+    "192.0.0.192",
+    "metadata.tencentyun.com",
     "fd00:ec2::254",
     "::ffff:",
 ];
@@ -225,7 +226,7 @@ pub(crate) fn api_request(options: &Options<'_>) -> Answer {
             && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
     };
     if options.given.iter().any(header) {
-        return Err("a header asks for another method".into());
+        return Err("a header asks for another method or protocol".into());
     }
     Ok(())
 }
@@ -279,9 +280,12 @@ pub(crate) fn http_request(options: &Options<'_>) -> Answer {
     if sent.iter().all(|word| is_question(word)) { Ok(()) } else { Err("it sends data".into()) }
 }
 
-/// Returns true for a header such as `X-HTTP-Method-Override`, after which a server handles the request as another one.
-fn overrides_method(header: &str) -> bool {
-    header.to_ascii_lowercase().contains("method")
+/// Returns true for a header after which a server handles the request as another one: `X-HTTP-Method-Override`,
+/// `Upgrade`.
+fn asks_for_more(header: &str) -> bool {
+    let lower = header.to_ascii_lowercase();
+    // A web socket may carry the input of a program.
+    lower.contains("method") || lower.trim_start().starts_with("upgrade:")
 }
 
 /// Returns true for `name==value` and `name:value`. The first sign in the word decides the type, and `@` reads a file.
@@ -289,7 +293,7 @@ fn is_question(word: &str) -> bool {
     let Some(at) = word.find(['=', ':', '@', ';', '\\', '[']) else { return false };
     let behind = word.get(at..).unwrap_or_default();
     let value = behind.strip_prefix("==").or_else(|| behind.strip_prefix(':').filter(|rest| !rest.starts_with('=')));
-    !overrides_method(word) && value.is_some_and(|value| !value.starts_with(['@', '=', ':']))
+    !asks_for_more(word) && value.is_some_and(|value| !value.starts_with(['@', '=', ':']))
 }
 
 /// Refuses a repository of another host, to which `gh` would send its token.

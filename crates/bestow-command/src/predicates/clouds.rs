@@ -64,12 +64,13 @@ fn verbs<'a>(rest: &'a [Word], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> 
 fn no_option(rest: &[Word], names: &[&str]) -> Answer {
     let named = |word: &Word| {
         let option = word.text().split('=').next().unwrap_or_default();
-        option.len() > 3 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
+        option.len() > 2 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
     };
     let from_elsewhere = |word: &Word| {
         let value = word.text().split_once('=').filter(|_| word.text().starts_with('-')).map_or(word.text(), |it| it.1);
+        let text = word.text().to_ascii_lowercase();
         value.starts_with('@')
-            || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text().contains(start))
+            || ["file://", "fileb://", "http://", "https://"].iter().any(|start| text.contains(start))
     };
     // The values of a query may be in a JSON file next to the project. Files elsewhere must not be sent.
     let beside = |word: &Word| {
@@ -92,6 +93,7 @@ const SECRET_WORDS: &[&str] = &[
     "private-key",
     "ssh-key",
     "access-key",
+    "api-key",
     "parameter",
     "connection-string",
     "login",
@@ -132,24 +134,37 @@ const AWS_BARE: &[&str] = &[
     "--dryrun",
 ];
 
-/// Operations of `aws` that write the file that their last word names, or change something, in spite of their verb.
+/// Operations of `aws` that write the file that their last word names, change something, or issue credentials, in spite of
+/// their verb.
 const AWS_NOT_READING: &[&str] = &[
     "describe-input-device-thumbnail",
+    "describe-user-pool-client",
+    "describe-vpn-connections",
     "get-activity-task",
+    "get-backend-auth",
     "get-chunk",
     "get-clip",
     "get-code-binding-source",
     "get-configuration",
+    "get-compute-access",
+    "get-connection",
     "get-connection-function",
     "get-credentials-for-identity",
+    "get-data-access",
     "get-export",
+    "get-external-data-view-access-details",
     "get-function",
+    "get-game-session-log",
     "get-glyphs",
     "get-hosted-configuration-version",
+    "get-ice-server-config",
     "get-id",
     "get-image-frame",
     "get-image-set-metadata",
+    "get-instance-access",
+    "get-instance-access-details",
     "get-introspection-schema",
+    "get-job-details",
     "get-job-output",
     "get-latest-configuration",
     "get-lineage-event",
@@ -162,6 +177,7 @@ const AWS_NOT_READING: &[&str] = &[
     "get-object",
     "get-object-metadata",
     "get-object-torrent",
+    "get-oidc-info",
     "get-open-id-token",
     "get-package-version-asset",
     "get-position-estimate",
@@ -172,6 +188,7 @@ const AWS_NOT_READING: &[&str] = &[
     "get-registration-code",
     "get-resource-position",
     "get-sdk",
+    "get-session-endpoint",
     "get-snapshot-block",
     "get-sol-function-package-content",
     "get-sol-function-package-descriptor",
@@ -181,8 +198,11 @@ const AWS_NOT_READING: &[&str] = &[
     "get-static-map",
     "get-style-descriptor",
     "get-thing-shadow",
+    "get-third-party-job-details",
     "get-tile",
     "get-work-unit-results",
+    "list-api-keys",
+    "list-user-pool-client-secrets",
 ];
 
 pub(crate) fn aws_words(rest: &[Word]) -> Answer {
@@ -236,6 +256,8 @@ const GCLOUD_OTHERS: &[&str] = &[
     "--credential-file-override",
     "--impersonate-service-account",
     "--log-http",
+    "--trace-token",
+    "--universe-domain",
 ];
 
 /// Returns true for words that are groups at this place. `jobs run` would run the job that a verb names, and `docker`
@@ -397,8 +419,25 @@ fn az_changes(words: &[&str]) -> bool {
     words.iter().any(|word| AZ_CHANGES.contains(word))
 }
 
+/// Returns true if the words name settings or keys that `az` prints in clear.
+fn az_shows_secrets(words: &[&str]) -> bool {
+    const SHOWN: &[&str] = &[
+        "access-policy",
+        "admin-key",
+        "appsettings",
+        "device-identity",
+        "key",
+        "kv",
+        "nv",
+        "query-key",
+        "shared-key",
+        "test-endpoint",
+    ];
+    words.iter().any(|word| SHOWN.contains(word)) || words.contains(&"iot") && words.contains(&"policy")
+}
+
 pub(crate) fn az_words(rest: &[Word]) -> Answer {
-    no_option(rest, &["--refresh"])?;
+    no_option(rest, &["--refresh", "--include-secrets", "--msbot"])?;
     let words = verbs(rest, &["--verbose", "--debug", "--only-show-errors"], |words| {
         words.last().is_some_and(|word| AZ_VERBS.contains(word))
     })?;
@@ -406,6 +445,7 @@ pub(crate) fn az_words(rest: &[Word]) -> Answer {
         Some((verb, before))
             if AZ_VERBS.contains(verb)
                 && !is_secret(before)
+                && !az_shows_secrets(before)
                 && !before.contains(&"rest")
                 && !before.contains(&"keyvault")
                 && !az_changes(before) =>

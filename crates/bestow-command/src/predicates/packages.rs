@@ -3,7 +3,7 @@
 use crate::{
     options::Options,
     predicates::{Answer, when},
-    word::{Gaps, Word},
+    word::{Gaps, Known, Word},
 };
 
 /// Requires a check without changes. In `cargo fmt -- --check`, the words after the dashes belong to `rustfmt`.
@@ -19,6 +19,9 @@ pub(crate) fn rpm_query(options: &Options<'_>) -> Answer {
     let format = formats.next().and_then(|(_, format)| format.as_deref()).unwrap_or_default();
     let expands = format.has_unknown() || format.contains("expand");
     when(!expands && formats.next().is_none(), "a format that may run a macro")?;
+    // Macros in the name of a file are expanded too.
+    let is_name = |word: &Word| !word.text().contains('%') && (word.is_exact() || word.known() == Known::Form);
+    when(options.operands.iter().all(|word| is_name(word)), "a name that may contain a macro")?;
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {
         Ok(())
     } else {

@@ -1,6 +1,6 @@
 //! Predicates on requests that delete or publish at a store or a platform.
 
-use crate::{lang::sql, place::Place, word::Word};
+use crate::{lang::sql, place::Place, predicates::addresses::decoded as unescaped, word::Word};
 
 /// Ports of stores and daemons whose `DELETE` removes a whole index, database or volume.
 const PORTS: &[&str] = &[
@@ -97,8 +97,12 @@ pub(crate) fn deletion_in_store(words: &[Word], _: &Place) -> bool {
 }
 
 fn solr_deletes(words: &[Word]) -> bool {
-    let deletes = ["action=DELETE", "action=UNLOAD", "<delete>", "\"delete\":{\"query\""];
-    words.iter().any(|word| deletes.iter().any(|sign| word.text().contains(sign)))
+    let deletes = ["action=delete", "action=unload", "<delete>", "\"delete\":{\"query\""];
+    words.iter().any(|word| {
+        // `http` sends `name==value` as a parameter.
+        let plain = unescaped(word.text()).to_ascii_lowercase().replace("==", "=");
+        deletes.iter().any(|sign| plain.contains(sign))
+    })
 }
 
 pub(crate) fn deletion_at_platform(words: &[Word], _: &Place) -> bool {
@@ -124,9 +128,9 @@ pub(crate) fn destructive_statement(words: &[Word], _: &Place) -> bool {
         })
 }
 
-/// Decodes the blanks (`+` and `%20`) and semicolons of a URL.
+/// Decodes the blanks and the escapes of a URL.
 fn decoded(text: &str) -> String {
-    text.replace('+', " ").replace("%20", " ").replace("%3B", ";")
+    unescaped(&text.replace('+', " "))
 }
 
 /// Returns true for a mutation that deletes, or for a setting that makes a private repository public.
