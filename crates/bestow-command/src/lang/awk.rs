@@ -32,11 +32,18 @@ pub(crate) fn check(program: &str) -> Result<(), Doubt> {
             Token::Sign(')' | ']') => depth = depth.saturating_sub(1),
             Token::Sign('\n') if depth > 0 || tokens.get(..index).is_some_and(may_go_on) => {}
             Token::Sign(';' | '}' | '\n') => printing = false,
-            Token::Sign('>') if printing && depth == 0 => return Err("an `awk` program that writes a file"),
-            Token::Sign(_) | Token::Word(_) | Token::Value => {}
+            Token::Sign('>') if printing && depth == 0 && !prints(tokens.get(index + 1..).unwrap_or_default()) => {
+                return Err("an `awk` program that writes a file");
+            }
+            Token::Sign(_) | Token::Word(_) | Token::Value | Token::Output => {}
         }
     }
     Ok(())
+}
+
+/// Returns true if a statement that prints to these tokens ends with the name of an output, to which nothing is joined.
+fn prints(target: &[Token]) -> bool {
+    matches!(target, [Token::Output] | [Token::Output, Token::Sign(';' | '}' | '\n'), ..])
 }
 
 /// Returns true if a statement may go on behind a line break after these tokens. In some implementations, it goes on
@@ -148,7 +155,12 @@ enum Token {
     Sign(char),
     /// A text, a number, or a pattern between slashes.
     Value,
+    /// The text that names the output or the errors.
+    Output,
 }
+
+/// A longer text than the name of an output.
+const LONGEST_OUTPUT: usize = "/dev/stdout".len() + 1;
 
 /// Returns the words and signs of a program. The second value is true if some slash can be read in two ways.
 fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
@@ -158,8 +170,10 @@ fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
     while let Some(c) = chars.next() {
         match c {
             '"' => {
+                let text: String = chars.clone().take_while(|c| *c != '"').take(LONGEST_OUTPUT).collect();
                 delimited(&mut chars, '"')?;
-                tokens.push(Token::Value);
+                let is_output = matches!(text.as_str(), "/dev/stdout" | "/dev/stderr");
+                tokens.push(if is_output { Token::Output } else { Token::Value });
             }
             '#' => while chars.next_if(|c| *c != '\n').is_some() {},
             '/' => {
@@ -199,7 +213,7 @@ fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
 fn starts_pattern(before: Option<&Token>) -> bool {
     match before {
         None => true,
-        Some(Token::Value | Token::Sign(')' | ']' | '$')) => false,
+        Some(Token::Value | Token::Output | Token::Sign(')' | ']' | '$')) => false,
         Some(Token::Word(word)) => matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case"),
         Some(Token::Sign(_)) => true,
     }

@@ -14,6 +14,11 @@ pub(crate) fn image_files(options: &Options<'_>) -> Answer {
     let is_script = |name: &str| name.to_ascii_lowercase().ends_with(".avs");
     let reads_otherwise = |name: &str| name.contains(['|', ':', '@']) || name.starts_with('-') || is_script(name);
     let odd = named.any(|name| reads_otherwise(name) || name.has_unknown());
+    let mut formats =
+        options.given.iter().filter(|(name, _)| name == "-format").filter_map(|(_, value)| value.as_deref());
+    if formats.any(|format| format.contains(['[', '@']) || format.has_unknown()) {
+        return Err("a format that may compute something, or name a file".into());
+    }
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
@@ -53,7 +58,7 @@ pub(crate) fn tar_letters(rest: &[Word]) -> Answer {
                 && (letters.text().contains('t') || (letters.text().contains('x') && letters.text().contains('O')))
                 && letters.text().bytes().all(|letter| b"tvzjJfaxO".contains(&letter))
                 && !rest.iter().any(|word| {
-                    (word.text().starts_with('-') && !chooses(word.text()))
+                    (word.text().starts_with('-') && word.text() != "-" && !chooses(word.text()))
                         || may_be_remote(word)
                         || word.may_be_option()
                 }) =>
@@ -62,6 +67,25 @@ pub(crate) fn tar_letters(rest: &[Word]) -> Answer {
         }
         _ => Err("it does not only list".into()),
     }
+}
+
+/// Accepts an archive in the old style of `tar` that goes to the output or nowhere. Of the letters, only `f` takes a
+/// value, which is the next word.
+pub(crate) fn tar_letters_of_output(rest: &[Word]) -> Answer {
+    let [letters, archive, rest @ ..] = rest else { return Err("it writes an archive".into()) };
+    let (text, mut rest) = (letters.text(), rest.iter());
+    let packs =
+        text.contains('c') && text.matches('f').count() == 1 && text.bytes().all(|one| b"cfvzjJh".contains(&one));
+    let goes_nowhere = archive.is_exact() && matches!(archive.text(), "-" | "/dev/null");
+    while let Some(word) = rest.next() {
+        let is_directory = word.text() == "-C";
+        let named = if is_directory { rest.next().filter(|named| !named.may_split()) } else { Some(word) };
+        let is_listed = |word: &Word| !word.text().starts_with('-') || chooses(word.text());
+        if !named.is_some_and(|named| is_listed(named) && !named.may_be_option()) {
+            return Err("an option that is not on the list".into());
+        }
+    }
+    if letters.is_exact() && packs && goes_nowhere { Ok(()) } else { Err("it writes an archive".into()) }
 }
 
 /// Accepts `ar t archive members`.
@@ -79,17 +103,14 @@ pub(crate) fn ar_letters(rest: &[Word]) -> Answer {
     }
 }
 
-/// Accepts `jar tf archive members`.
+/// Accepts `jar tf archive members` and `jar --list --file archive members`. A word with `@` names a file of options.
 pub(crate) fn jar_letters(rest: &[Word]) -> Answer {
-    match rest.split_first() {
-        Some((letters, rest))
-            if letters.is_exact()
-                && letters.text().trim_start_matches('-').starts_with('t')
-                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvf".contains(&letter))
-                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
-        {
-            Ok(())
-        }
-        _ => Err("it does not only list".into()),
-    }
+    let Some((first, rest)) = rest.split_first() else { return Err("it does not only list".into()) };
+    let letters = first.text().trim_start_matches('-');
+    let is_long = first.text() == "--list";
+    let lists = is_long || letters.starts_with('t') && letters.bytes().all(|letter| b"tvf".contains(&letter));
+    let chooses = |text: &str| is_long && (matches!(text, "--file" | "--verbose") || text.starts_with("--file="));
+    let is_plain =
+        |word: &Word| !word.may_be_option() && (!word.text().starts_with(['-', '@']) || chooses(word.text()));
+    if first.is_exact() && lists && rest.iter().all(is_plain) { Ok(()) } else { Err("it does not only list".into()) }
 }

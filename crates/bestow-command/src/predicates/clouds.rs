@@ -205,7 +205,32 @@ const AWS_NOT_READING: &[&str] = &[
     "list-user-pool-client-secrets",
 ];
 
+/// Returns the words without options that change nothing of what is asked, or `None` if there is another option. An
+/// option is written with its whole name.
+fn without_options(rest: &[Word]) -> Option<Vec<&str>> {
+    const VALUED: &[&str] = &["--profile", "--region"];
+    const BARE: &[&str] = &["--no-sign-request", "--no-cli-pager", "--no-progress", "--only-show-errors", "--quiet"];
+    let (mut words, mut rest) = (Vec::new(), rest.iter());
+    while let Some(word) = rest.next() {
+        if VALUED.contains(&word.text()) {
+            // A `-` is no operand here.
+            rest.next().filter(|value| value.is_exact() && !value.text().starts_with('-'))?;
+        } else if !BARE.contains(&word.text()) {
+            words.push(Some(word.text()).filter(|text| word.is_exact() && (*text == "-" || !text.starts_with('-')))?);
+        }
+        if words.len() > MAX_VERBS {
+            return None;
+        }
+    }
+    Some(words)
+}
+
 pub(crate) fn aws_words(rest: &[Word]) -> Answer {
+    match without_options(rest).as_deref() {
+        Some(["s3", "cp", source, "-"]) if source.starts_with("s3://") => return Ok(()),
+        Some(["configure", "get", "region" | "output"]) => return Ok(()),
+        _ => {}
+    }
     no_option(rest, AWS_OTHERS)?;
     let words = verbs(rest, AWS_BARE, |words| words.len() >= 2)?;
     // Words after `--` are operands.
@@ -291,7 +316,14 @@ pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
     }
     let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
     // An unknown word before the verb may be another verb. Then the known verb would be an operand.
-    if matches!(words.as_slice(), ["storage", "ls" | "cat" | "du", ..] | ["builds", "log", _]) {
+    if matches!(
+        words.as_slice(),
+        ["storage", "ls" | "cat" | "du", ..]
+            | ["builds", "log", _]
+            | ["config", "get", _]
+            | ["secrets", "list"]
+            | ["secrets", "versions", "list", _]
+    ) {
         return Ok(());
     }
     match end {
@@ -366,6 +398,7 @@ const GCLOUD_GROUPS: &[&str] = &[
     "operations",
     "organizations",
     "policies",
+    "project-info",
     "projects",
     "pubsub",
     "quotas",

@@ -19,7 +19,9 @@ pub(crate) use addresses::{
     api_request, curl_addresses, dig_words, go_modules, http_request, local_manifests, local_repository,
     repository_of_github, repository_of_gitlab, wget_addresses,
 };
-pub(crate) use archives::{ar_letters, archive_listing, image_files, jar_letters, tar_letters, tar_options};
+pub(crate) use archives::{
+    ar_letters, archive_listing, image_files, jar_letters, tar_letters, tar_letters_of_output, tar_options,
+};
 pub(crate) use builtins::{
     arithmetic, declared_variables, exported_variables, getopts_words, printf_words, read_variables, set_options,
     test_words,
