@@ -134,8 +134,8 @@ const AWS_BARE: &[&str] = &[
     "--dryrun",
 ];
 
-/// Operations of `aws` that write the file that their last word names, change something, or issue credentials, in spite of
-/// their verb.
+/// Operations of `aws` that write the file that their last word names, change something, or issue credentials, in spite
+/// of their verb.
 const AWS_NOT_READING: &[&str] = &[
     "describe-input-device-thumbnail",
     "describe-user-pool-client",
