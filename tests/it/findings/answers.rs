@@ -245,7 +245,7 @@ async fn a_permission_that_came_with_a_yes_ends_with_the_run_and_with_the_yes() 
 #[tokio::test]
 async fn a_program_that_obeys_what_a_yes_let_an_agent_write_is_not_safe() {
     let asking = Asking::new(&[]).await;
-    let (plant, obeys) = (|| write("/ws/pyproject.toml", "x"), Action::command("poetry show"));
+    let (plant, obeys) = (|| write("/ws/pyproject.toml", "x"), Action::command("poetry check"));
     let tier = || asking.ann.explain(&obeys).unwrap().decision.action.tier;
     assert_eq!(tier(), bestow::command::Tier::Safe);
     asking.answered(plant(), once()).await;

@@ -184,12 +184,12 @@ async fn a_repository_that_lies_beside_its_checkout_is_obeyed_where_it_lies() {
 async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
     let ground = Ground::new();
     let agent = ground.agent("worker", "plain", &["plain"]).await;
-    assert_eq!(verdict(&agent, "poetry show"), Verdict::Ask);
-    assert!(reason(&agent, "poetry show").contains("`poetry` follows"), "{}", reason(&agent, "poetry show"));
-    assert_eq!(verdict(&agent, "ls && poetry show | cat"), Verdict::Ask);
+    assert_eq!(verdict(&agent, "poetry check"), Verdict::Ask);
+    assert!(reason(&agent, "poetry check").contains("`poetry` follows"), "{}", reason(&agent, "poetry check"));
+    assert_eq!(verdict(&agent, "ls && poetry check | cat"), Verdict::Ask);
     // No agent may write to the directory of this one.
     let reader = ground.agent("reader", "out", &[]).await;
-    for command in ["poetry show", "composer show"] {
+    for command in ["poetry check", "composer show"] {
         assert_eq!(verdict(&reader, command), Verdict::Allow, "{command}: {}", reason(&reader, command));
         assert_ne!(verdict(&agent, command), Verdict::Allow, "{command}");
     }
@@ -210,7 +210,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("git status", "HEAD"),
     ("composer show", "vendor/autoload.php"),
     ("hg status", ".hg/hgrc"),
-    ("poetry show", "pyproject.toml"),
+    ("poetry check", "pyproject.toml"),
 ];
 
 proptest! {
