@@ -268,7 +268,7 @@ pub(crate) struct Destroys {
     pub(crate) text: Option<Words>,
     /// A word after the first one is this word.
     pub(crate) later: Option<String>,
-    /// An operand is one of these words in any letter case.
+    /// An operand, or a word of a list with commas, is one of these words in any letter case.
     pub(crate) operand_in_any_case: Option<Words>,
     /// An operand is of this kind.
     pub(crate) operand_kind: Option<OperandKind>,

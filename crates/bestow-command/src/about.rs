@@ -123,7 +123,9 @@ impl ProgramForm {
             When::Named(list) => format!("with one of the operands {list}"),
             When::Text(list) => format!("with one of the texts {list}"),
             When::Later(word) => format!("with a later word {word}"),
-            When::NamedInAnyCase(list) => format!("with one of the operands {list} in any letter case"),
+            When::NamedInAnyCase(list) => {
+                format!("with one of the operands {list} in any letter case, perhaps in a list with commas")
+            }
             When::Kind(kind) => format!("with {}", kind.told()),
             When::Line(_) => format!("the predicate `{}` accepts", row.predicate),
         });

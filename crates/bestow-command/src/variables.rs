@@ -268,9 +268,21 @@ pub(crate) fn names_a_command(name: &str) -> bool {
     NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
 }
 
+/// Variables with options that a program adds to its own, and the option with which it destroys.
+const ADDED_OPTIONS: &[(&str, &str)] = &[("TF_CLI_ARGS", "-destroy"), ("TF_CLI_ARGS_apply", "-destroy")];
+
+/// Returns true if a value gives the option with which a program destroys.
+fn adds_destruction(name: &str, value: &Word) -> bool {
+    let added = |option: &str| value.text().split_whitespace().any(|word| word == option);
+    ADDED_OPTIONS.iter().any(|(variable, option)| *variable == name && added(option))
+}
+
 /// Evaluates `name=value`. `alone` is true for an assignment that is not in front of a command and only sets a variable
 /// of the shell.
 pub(crate) fn evaluate(name: &str, value: &Word, alone: bool) -> Verdict {
+    if !alone && adds_destruction(name, value) {
+        return Verdict::destructive(format!("the variable `{name}` adds an option that destroys"));
+    }
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text(), "" | "cat");
     let traced =

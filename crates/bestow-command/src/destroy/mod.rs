@@ -61,7 +61,8 @@ pub(crate) fn find_with(program: &Word, words: &Words<'_>, place: &Place) -> Opt
     Some(["`", &Escaped(&name).text(), "` ", rule.why].concat())
 }
 
-/// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.
+/// Returns the last component of a program name, without `.exe`, without the version of a package (`name@1.2`), and in
+/// lower case where a rule knows that spelling.
 fn program_name(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
         return text.into();
@@ -69,6 +70,7 @@ fn program_name(text: &str) -> Cow<'_, str> {
     let name = base_name(text);
     let name = behind_last(name, b'\\');
     let name = name.strip_suffix(".exe").unwrap_or(name);
+    let name = name.split_once('@').map_or(name, |(package, _)| package);
     let is_listed = |name: &str| programs::find(name).is_some_and(|program| !program.destroys.is_empty());
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) || is_listed(name) {
         return name.into();

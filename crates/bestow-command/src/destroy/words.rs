@@ -159,13 +159,27 @@ impl<'a> Words<'a> {
             When::Named(list) => {
                 self.operands(from).any(|operand| parts(list, b' ').any(|name| has_form(operand, name)))
             }
-            When::NamedInAnyCase(list) => {
-                self.operands(from).any(|operand| parts(list, b' ').any(|name| operand.eq_ignore_ascii_case(name)))
-            }
+            When::NamedInAnyCase(list) => self
+                .operands(from)
+                .flat_map(listed)
+                .any(|one| parts(list, b' ').any(|name| has_form_in_any_case(one, name))),
             When::Text(list) => self.words.iter().any(|word| parts(list, b' ').any(|text| word.text().contains(text))),
             When::Line(question) => question(self.words, place),
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text() == text),
         }
+    }
+}
+
+/// Returns the words of a list with commas. A text with `=` assigns or selects something and lists nothing.
+fn listed(operand: &str) -> impl Iterator<Item = &str> {
+    let lists = !operand.contains('=');
+    operand.split(',').filter(move |_| lists)
+}
+
+fn has_form_in_any_case(word: &str, pattern: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => word.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)),
+        None => word.eq_ignore_ascii_case(pattern),
     }
 }
 

@@ -188,12 +188,18 @@ fn command_text(word: &str) -> Option<&str> {
         .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
     starts
         .filter_map(|start| word.get(start..))
-        .map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\'']))
+        .map(|text| without_list_end(text.trim_start_matches(['!', ':', '|', ' ', '"', '\'', '['])))
         .find(|text| {
             let mut words = text.split_whitespace();
             let first = base_name(words.next().unwrap_or_default());
             words.next().is_some() && (destroy::knows(first) || (leading::may_destroy(first) && names_destroyer(text)))
         })
+}
+
+/// Returns a text without the end of the list of texts in which it is the last one: `["a", "b"]`.
+fn without_list_end(text: &str) -> &str {
+    const ENDS: &[&str] = &["\"]", "']", "\"]}"];
+    ENDS.iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text)
 }
 
 /// Returns true if a word after the first names a destructive program. A wrapper or a shell alone is common in prose;

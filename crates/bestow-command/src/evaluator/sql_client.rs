@@ -27,8 +27,6 @@ const CLIENTS: &[&str] = &[
     "clickhouse",
     "clickhouse-client",
     "cqlsh",
-    "sqlcmd",
-    "sqlplus",
     "snowsql",
     "bq",
     "presto",
@@ -58,8 +56,6 @@ const CLIENTS: &[&str] = &[
     "surreal",
     "mysqlsh",
     "sqlcipher",
-    "tsql",
-    "osql",
     "snow",
     "sql",
     "sq",
@@ -75,6 +71,9 @@ const CLIENTS: &[&str] = &[
     "exaplus",
     "hdbsql",
 ];
+
+/// Clients for SQL in which `DELETE` needs no `FROM`.
+const SHORT_CLIENTS: &[&str] = &["sqlcmd", "sqlplus", "tsql", "osql"];
 
 /// Clients with a language of their own.
 const OTHER_CLIENTS: &[&str] = &[
@@ -100,12 +99,13 @@ type Search = fn(&str) -> Option<&'static str>;
 static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
     let sql = CLIENTS.iter().chain(PLATFORMS).map(|name| (*name, sql::destroys as Search));
     let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as Search));
-    sql.chain(other).collect()
+    let short = SHORT_CLIENTS.iter().map(|name| (*name, sql::destroys_without_from as Search));
+    sql.chain(short).chain(other).collect()
 });
 
 /// Returns all clients.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    CLIENTS.iter().chain(OTHER_CLIENTS).copied()
+    CLIENTS.iter().chain(SHORT_CLIENTS).chain(OTHER_CLIENTS).copied()
 }
 
 /// Returns a destructive verdict if a client of this name destroys data with `text`, and safe otherwise.

@@ -56,6 +56,7 @@ pub(crate) fn destroys_otherwise(text: &str) -> Option<&'static str> {
         (".drop(", "drop"),
         (".deletemany(", "deleteMany"),
         (".remove({", "remove"),
+        (".remove()", "remove"),
         ("_delete_by_query", "delete by query"),
         (".truncate(", "truncate"),
         ("flushall", "FLUSHALL"),
@@ -70,7 +71,39 @@ pub(crate) fn destroys_otherwise(text: &str) -> Option<&'static str> {
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
     let found = CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what);
     // A graph pattern and the deletion of its matches.
-    found.or_else(|| (plain.contains("match(") && plain.contains(")delete")).then_some("MATCH … DELETE"))
+    let found = found.or_else(|| (plain.contains("match(") && plain.contains(")delete")).then_some("MATCH … DELETE"));
+    found.or_else(|| destroying_command(&plain.replace(['"', '\''], "")))
+}
+
+/// Returns the kind of destruction of a command in the form of a document: `db.runCommand({drop: "a"})`.
+fn destroying_command(plain: &str) -> Option<&'static str> {
+    let runs = |command: &str| {
+        ["runcommand({", "admincommand({"]
+            .iter()
+            .any(|call| plain.split(call).skip(1).any(|document| document.starts_with(command)))
+    };
+    if runs("drop:") {
+        Some("drop")
+    } else if runs("delete:") && plain.contains("limit:0") || plain.contains("{deletemany:") {
+        Some("deleteMany")
+    } else {
+        None
+    }
+}
+
+/// Returns the kind of destruction for databases that know `DELETE` without `FROM`.
+pub(crate) fn destroys_without_from(text: &str) -> Option<&'static str> {
+    let deletes = |words: Vec<String>| {
+        (0..words.len()).any(|at| {
+            let at_start = at == 0 || words.get(at - 1).is_some_and(|before| may_precede_statement(before));
+            at_start && word(&words, at) == "DELETE" && word(&words, at + 1).starts_with(begins_table)
+        })
+    };
+    destroys(text).or_else(|| (may_have_verb(text) && deletes(words(text, Manner::Standard))).then_some("DELETE"))
+}
+
+fn begins_table(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '[' | '"' | '#' | '@' | '_')
 }
 
 /// Returns true if a statement may start after this word: a semicolon, a control word, or an option of the client.
@@ -111,8 +144,7 @@ const STATEMENTS: [(&str, Destroying); 8] = [
     ("TRUNCATE", |words| {
         (!word(words, 1).is_empty() && !word(words, 1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE")
     }),
-    // In `DELETE a FROM a JOIN b`, the deleted table comes before `FROM`.
-    ("DELETE", |words| (word(words, 1) == "FROM" || word(words, 2) == "FROM").then_some("DELETE FROM")),
+    ("DELETE", |words| deletes_rows(words).then_some("DELETE FROM")),
     ("ALTER", |words| {
         let drops = word(words, 1) == "TABLE" && until_end(words).any(|word| word == "DROP" || word == "DELETE");
         drops.then_some("ALTER … DROP")
@@ -145,6 +177,20 @@ fn drops(words: &[String]) -> Option<&'static str> {
         | "NAMESPACE" | "WAREHOUSE" | "PLUGGABLE" | "SHARE" => Some("DROP"),
         _ => until_end(words).any(|word| word == "CASCADE").then_some("DROP … CASCADE"),
     }
+}
+
+/// Returns true for `DELETE FROM`, after modifiers and tables: `DELETE QUICK FROM a`, `DELETE a, b FROM a JOIN b`,
+/// `DELETE TOP (9) FROM a`.
+fn deletes_rows(words: &[String]) -> bool {
+    const MODIFIERS: &[&str] = &["LOW_PRIORITY", "QUICK", "IGNORE", ","];
+    let behind = match words.get(1..5) {
+        Some([top, open, _, close]) if top == "TOP" && open == "(" && close == ")" => 5,
+        _ => 1,
+    };
+    let mut rest = until_end(words.get(behind..).unwrap_or_default()).map(String::as_str);
+    // In `DELETE a FROM a JOIN b`, the deleted table comes before `FROM`.
+    let first = rest.find(|word| !MODIFIERS.contains(word) && !word.ends_with(','));
+    first == Some("FROM") || rest.next() == Some("FROM")
 }
 
 fn matches_and_deletes(words: &[String]) -> Option<&'static str> {

@@ -221,7 +221,7 @@ pub(crate) enum When {
     Kind(OperandKind),
     /// At least one operand that is one of these words. A `*` at the beginning and at the end stands for any text.
     Named(&'static str),
-    /// At least one operand that is one of these words in any letter case.
+    /// At least one operand, or word of a list with commas, that is one of these words in any letter case.
     NamedInAnyCase(&'static str),
     /// At least one word, option or operand, that contains one of these texts.
     Text(&'static str),
