@@ -233,6 +233,8 @@ pub(crate) enum Known {
     /// The unknown part has a known form: a number, a date, an identifier, an absolute path. It can neither be an
     /// option nor become several words that are one.
     Form,
+    /// The unknown part is a name of git: a word of its own, which may begin like an option.
+    Name,
     /// The unknown part comes from the environment, or is a file name that begins with written text.
     Environment,
     /// The unknown part may be any text.
@@ -514,7 +516,7 @@ impl Word {
 
     /// Returns true if a part of the word is unknown, and comes from the environment or has a known form.
     pub(crate) fn is_of_environment(&self) -> bool {
-        matches!(self.known, Known::Form | Known::Environment)
+        matches!(self.known, Known::Form | Known::Name | Known::Environment)
     }
 
     /// Returns true if the word may contain any text.
@@ -529,7 +531,8 @@ impl Word {
         let pattern = self.text.without_optional_start();
         // A variable keeps the text of its glob. The name that the glob finds may begin with any character.
         let glob_start = (self.glob || self.is_wild()) && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
-        glob_start || (self.known >= Known::Environment && (open_start || self.splits))
+        let may_start = self.known >= Known::Name && open_start;
+        glob_start || may_start || (self.known >= Known::Environment && self.splits)
     }
 
     /// Returns the words that the output of a command becomes, as far as it is known. Otherwise returns the word

@@ -18,6 +18,8 @@ pub(super) struct Expansion {
     pub(super) words: Vec<Vec<Piece>>,
     /// True if no part was left out.
     pub(super) complete: bool,
+    /// True if a brace has alternatives. Only some shells expand them.
+    pub(super) expands: bool,
 }
 
 /// Returns true if the braces of a text, if there are any, have no alternatives.
@@ -35,10 +37,10 @@ pub(super) fn expand(pieces: &[Piece]) -> Option<Expansion> {
         return None;
     }
     if count > MAX_BRACES {
-        return Some(Expansion { words: vec![pieces.to_vec()], complete: false });
+        return Some(Expansion { words: vec![pieces.to_vec()], complete: false, expands: true });
     }
     let atoms: Vec<Piece> = pieces.iter().flat_map(split).collect();
-    let mut expansion = Expansion { words: vec![Vec::new()], complete: true };
+    let mut expansion = Expansion { words: vec![Vec::new()], complete: true, expands: false };
     append(&atoms, &mut expansion, 0);
     Some(expansion)
 }
@@ -70,6 +72,7 @@ fn append(atoms: &[Piece], expansion: &mut Expansion, depth: usize) {
                 if expansion.words.len() * parts.len() <= MAX_WORDS
                     && expansion.words.len() * parts.len() * atoms.len() <= MAX_PIECES =>
             {
+                expansion.expands = true;
                 let before = std::mem::take(&mut expansion.words);
                 let mut grown = Vec::new();
                 for part in parts {

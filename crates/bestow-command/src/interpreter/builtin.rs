@@ -2,7 +2,7 @@
 
 use crate::{
     few::Few,
-    interpreter::{Interpreter, Positional, Value},
+    interpreter::{Dialect, Interpreter, Positional, Value},
     invocation::Input,
     span::Span,
     syntax::is_name,
@@ -16,6 +16,9 @@ impl Interpreter<'_> {
     /// Applies the changes of a command to the state of its shell. `line` is its certain input.
     pub(super) fn remember(&mut self, args: &[Word], line: &Input) {
         let Some((program, rest)) = unwrapped(args) else { return };
+        if self.dialect != Dialect::Bash && is_of_bash(program.text(), rest) {
+            self.mark_dangerous("the shell that runs this text may not have this builtin");
+        }
         match program.text() {
             "cd" | "pushd" | "popd" => self.changes_directory(program.text(), rest),
             "read" => self.reads(rest, line),
@@ -267,4 +270,19 @@ fn line_read(input: &Input) -> Option<String> {
     let Input::Text(text) = input else { return None };
     let line = text.strip_suffix('\n').unwrap_or(text);
     (!line.contains(['\n', '\\']) && !line.has_gap()).then(|| line.trim().to_owned())
+}
+
+/// Returns true for a builtin, or an option of one, that a shell other than bash may not have. Then it sets nothing.
+fn is_of_bash(name: &str, rest: &[Word]) -> bool {
+    let has_other_option =
+        |known: &[&str]| rest.iter().any(|arg| arg.text().starts_with('-') && !known.contains(&arg.text()));
+    match name {
+        "builtin" | "caller" | "compgen" | "complete" | "compopt" | "declare" | "dirs" | "disown" | "enable"
+        | "help" | "let" | "mapfile" | "popd" | "pushd" | "readarray" | "shopt" | "source" | "typeset" => true,
+        "read" => has_other_option(&["-r"]),
+        "export" | "readonly" => has_other_option(&["-p", "--"]),
+        "local" | "wait" => has_other_option(&["--"]),
+        "printf" => printed_into(rest).is_some(),
+        _ => false,
+    }
 }

@@ -1,6 +1,6 @@
 //! The dialects of shells that read a text.
 
-use crate::syntax::tree::Parsed;
+use crate::syntax::{is_name, tree::Parsed};
 
 /// The part of bash's syntax that a shell reads like bash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,65 @@ impl Dialect {
     }
 }
 
-/// Returns true for a text of words, lists, pipes and quotes, without characters that are special only in some shells.
+/// Words that begin a compound command, or that may change the state of a shell. Shells have different variables that
+/// steer them, and different builtins.
+const CHANGING: &[&str] = &[
+    ".",
+    "[[",
+    "alias",
+    "autoload",
+    "case",
+    "cd",
+    "declare",
+    "do",
+    "else",
+    "emulate",
+    "eval",
+    "export",
+    "for",
+    "foreach",
+    "function",
+    "functions",
+    "getopts",
+    "if",
+    "integer",
+    "let",
+    "local",
+    "nameref",
+    "pushd",
+    "popd",
+    "read",
+    "readonly",
+    "repeat",
+    "return",
+    "select",
+    "set",
+    "setopt",
+    "shift",
+    "source",
+    "then",
+    "time",
+    "trap",
+    "typeset",
+    "unset",
+    "unsetopt",
+    "until",
+    "while",
+    "zmodload",
+];
+
+/// Returns true for a text of words, lists, pipes and quotes, without variables, and without characters that are
+/// special only in some shells.
 fn is_plain(text: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || c.is_ascii_whitespace() || "-_./,:@%+;|&\"'*?>=$".contains(c);
+    let plain = |c: char| c.is_alphanumeric() || c.is_ascii_whitespace() || "-_./,:@%+;|&\"'*?>=".contains(c);
     let mut before = ' ';
-    text.chars().all(|c| {
+    let is_text_plain = text.chars().all(|c| {
         let starts = !before.is_alphanumeric();
-        let odd = (c == '=' && starts) || (before == '$' && !c.is_ascii_alphabetic()) || (before == '&' && c == '>');
+        let odd = (c == '=' && starts) || (before == '&' && c == '>');
         before = c;
         plain(c) && !odd
-    }) && before != '$'
+    });
+    let divides = |c: char| c.is_whitespace() || matches!(c, ';' | '|' | '&');
+    let changes = |word: &str| CHANGING.contains(&word) || word.split_once('=').is_some_and(|(name, _)| is_name(name));
+    is_text_plain && !text.split(divides).any(changes)
 }

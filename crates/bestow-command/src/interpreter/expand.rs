@@ -5,7 +5,7 @@ use crate::{
     critical_paths,
     few::Few,
     interpreter::{
-        Interpreter, Value, brace,
+        Dialect, Interpreter, Value, brace,
         command_lines::{Lines, Slot},
         draft::Draft,
         output, parameter_expansion,
@@ -121,6 +121,9 @@ impl Interpreter<'_> {
         let Some(expansion) = brace::expand(&word.pieces) else {
             return lines.push_one_of(self.expand_pieces(&word.pieces, word.span, true));
         };
+        if expansion.expands && self.dialect != Dialect::Bash {
+            self.mark_dangerous("the shell that runs this text does not expand braces");
+        }
         if !expansion.complete {
             self.uses.lose();
             self.mark_unknown("more braces than are followed");

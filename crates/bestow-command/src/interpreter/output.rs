@@ -72,6 +72,12 @@ pub(super) fn prints_a_path(script: &Script) -> bool {
     has_word(script, &["pwd", "realpath", "--show-toplevel", "--git-dir", "--absolute-git-dir", "--git-common-dir"])
 }
 
+/// Returns true if the harmless output of `script` may be the name of a branch or a tag. A remote repository may have a
+/// name that begins like an option.
+pub(super) fn prints_a_name(script: &Script) -> bool {
+    has_word(script, &["describe", "--show-current", "--abbrev-ref", "symbolic-ref"])
+}
+
 /// Returns true if the path may be the target of a link. The creator of the link has chosen this target.
 pub(super) fn follows_links(script: &Script) -> bool {
     has_word(script, &["realpath", "cd", "pushd"])

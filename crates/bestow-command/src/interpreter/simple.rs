@@ -255,6 +255,10 @@ impl Interpreter<'_> {
             if redirect.flow == Flow::Duplicate {
                 self.record_descriptor(redirect, &[]);
             }
+            if redirect.unusual {
+                let rule = "an older shell takes the name of the descriptor for a word";
+                self.record_part(Tier::Dangerous, rule, redirect.target.span);
+            }
             let given = match redirect.flow {
                 Flow::HereDocument(body) => {
                     let body = self.bodies.get(body).cloned();

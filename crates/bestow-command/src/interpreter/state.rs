@@ -374,6 +374,9 @@ impl<'c> Interpreter<'c> {
         match printed {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
             _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => {
+                if output::prints_a_name(script) {
+                    return (Value::name(), None);
+                }
                 // The path of a program shows its name.
                 let path = printed.map(|output| output.text).filter(|text| text.starts_with("/usr/local/bin/"));
                 (Value::tame(), path)

@@ -50,6 +50,11 @@ impl Value {
         Value::one(Fragment::NonEmpty, Known::Form)
     }
 
+    /// Creates an unknown value that is one word, which may begin like an option.
+    pub(crate) fn name() -> Self {
+        Value::one(Fragment::NonEmpty, Known::Name)
+    }
+
     /// Creates an unknown value that is empty or has a harmless form.
     pub(crate) fn tame_or_empty() -> Self {
         Value::one(Fragment::Unknown, Known::Form)

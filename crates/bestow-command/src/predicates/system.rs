@@ -16,11 +16,8 @@ pub(crate) fn one_setting(options: &Options<'_>) -> Answer {
         return Err("it changes the configuration".into());
     }
     let one = matches!(options.operands.as_slice(), [name] if !name.may_split() && !name.is_pattern());
-    if one || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
-        Ok(())
-    } else {
-        Err("it sets what it names".into())
-    }
+    let asks = options.has("-l --list --get --get-all --get-regexp --get-urlmatch") && options.operands.len() <= 2;
+    if one || asks { Ok(()) } else { Err("it sets what it names".into()) }
 }
 
 /// Accepts words of `ps`, which has three styles of options. No option writes. Without a dash, `e` shows the

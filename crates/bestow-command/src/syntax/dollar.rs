@@ -32,7 +32,8 @@ impl Reader<'_> {
                 self.ledger.bash_only = true;
                 self.escaped_quote(pieces)?;
             }
-            Some(b'"') if !quoted => {}
+            // Other shells keep the `$` of `$"…"`.
+            Some(b'"') if !quoted => self.ledger.bash_only = true,
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let parameter = plain_parameter(self.name(), quoted);
                 if quoted {

@@ -67,9 +67,12 @@ impl Reader<'_> {
                 if is_loud(&name) {
                     self.fault("a descriptor in a variable that programs may read");
                 }
+                self.ledger.bash_only = true;
                 return Some(None);
             }
         } else if matches!(self.peek(), Some(b'<' | b'>')) {
+            // To other shells, several digits are a word.
+            self.ledger.bash_only |= digits.len() > 1;
             return digits.parse().ok().map(Some);
         }
         self.at = start;

@@ -223,7 +223,9 @@ impl Reader<'_> {
             }
             let [first] = simple.words.as_slice() else { continue };
             if let Some(assigned) = assigned_name(first) {
-                simple.assignments.push(assignment(first, assigned));
+                let assignment = assignment(first, assigned);
+                self.ledger.bash_only |= assignment.appends;
+                simple.assignments.push(assignment);
                 simple.words.clear();
             } else if simple.assignments.is_empty() && redirects.is_empty() {
                 self.blanks();
