@@ -137,7 +137,7 @@ impl Budget {
     /// Counts bytes of expanded words. Returns false if no further value is expanded.
     pub(crate) fn expand(&mut self, bytes: usize) -> bool {
         self.work.expanded += bytes;
-        self.expands()
+        self.work.keep(self.work.expanded <= MAX_EXPANDED)
     }
 
     /// Counts bytes of expanded words. Returns false, and counts nothing, if they are too many.

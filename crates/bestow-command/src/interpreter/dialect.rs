@@ -37,18 +37,14 @@ impl Dialect {
     }
 }
 
-/// Words that begin a compound command, or that may change the state of a shell. Shells have different variables that
-/// steer them, and different builtins.
+/// Words that may set variables or change the state of a shell otherwise. Shells have different variables that steer
+/// them, and different builtins.
 const CHANGING: &[&str] = &[
     ".",
     "[[",
     "alias",
     "autoload",
-    "case",
-    "cd",
     "declare",
-    "do",
-    "else",
     "emulate",
     "eval",
     "export",
@@ -57,7 +53,6 @@ const CHANGING: &[&str] = &[
     "function",
     "functions",
     "getopts",
-    "if",
     "integer",
     "let",
     "local",
@@ -73,14 +68,10 @@ const CHANGING: &[&str] = &[
     "setopt",
     "shift",
     "source",
-    "then",
-    "time",
     "trap",
     "typeset",
     "unset",
     "unsetopt",
-    "until",
-    "while",
     "zmodload",
 ];
 

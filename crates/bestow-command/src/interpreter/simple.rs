@@ -255,7 +255,7 @@ impl Interpreter<'_> {
             if redirect.flow == Flow::Duplicate {
                 self.record_descriptor(redirect, &[]);
             }
-            if redirect.unusual {
+            if redirect.named {
                 let rule = "an older shell takes the name of the descriptor for a word";
                 self.record_part(Tier::Dangerous, rule, redirect.target.span);
             }

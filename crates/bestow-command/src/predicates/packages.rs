@@ -19,8 +19,11 @@ pub(crate) fn rpm_query(options: &Options<'_>) -> Answer {
     let format = formats.next().and_then(|(_, format)| format.as_deref()).unwrap_or_default();
     let expands = format.has_unknown() || format.contains("expand");
     when(!expands && formats.next().is_none(), "a format that may run a macro")?;
-    // Macros in the name of a file are expanded too.
-    let is_name = |word: &Word| !word.text().contains('%') && (word.is_exact() || word.known() == Known::Form);
+    // Macros in the name of a file are expanded too. The path that `which` prints is that of a program.
+    let is_path = |word: &Word| {
+        word.known() == Known::Form && word.content().is_some_and(|path| path.starts_with("/usr/local/bin/"))
+    };
+    let is_name = |word: &Word| !word.text().contains('%') && (word.is_exact() || is_path(word));
     when(options.operands.iter().all(|word| is_name(word)), "a name that may contain a macro")?;
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {
         Ok(())

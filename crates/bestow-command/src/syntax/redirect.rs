@@ -28,10 +28,12 @@ impl Reader<'_> {
         };
         self.node()?;
         if let Operator::HereDocument { strip_tabs } = flow {
-            return self.here_document(descriptor.flatten(), strip_tabs).map(Some);
+            let redirect = self.here_document(descriptor.flatten(), strip_tabs)?;
+            return Ok(Some(Redirect { named: descriptor == Some(None), ..redirect }));
         }
         let written = self.slice(start, self.at);
-        let unusual = descriptor == Some(None) || written.contains('<') && written.contains('>');
+        let named = descriptor == Some(None);
+        let unusual = named || written.contains('<') && written.contains('>');
         self.blanks();
         let Some(target) = self.word()? else { return self.stop("a redirection without a target") };
         let mut descriptor = descriptor;
@@ -46,7 +48,7 @@ impl Reader<'_> {
                 Flow::Write
             }
         };
-        Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), unusual, target }))
+        Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), unusual, named, target }))
     }
 
     /// Parses a number or `{name}` directly before an operator. Returns `Some(None)` for a name.
@@ -130,7 +132,7 @@ impl Reader<'_> {
         let body = self.ledger.bodies.len();
         self.ledger.bodies.push(Rc::default());
         self.awaited.push(Awaited { body, delimiter, strip_tabs, literal });
-        Ok(Redirect { flow: Flow::HereDocument(body), descriptor, unusual: false, target })
+        Ok(Redirect { flow: Flow::HereDocument(body), descriptor, unusual: false, named: false, target })
     }
 
     /// Consumes the end of the line and the here-document bodies that follow it.

@@ -135,6 +135,8 @@ pub(crate) struct Redirect {
     pub(crate) descriptor: Option<u32>,
     /// True for `{name}>`, which sets a variable, and for `<>`, which redirects the input.
     pub(crate) unusual: bool,
+    /// True for `{name}<`. Older versions of bash take `{name}` for a word.
+    pub(crate) named: bool,
     pub(crate) target: RawWord,
 }
 

@@ -222,6 +222,22 @@ fn the_answer_does_not_depend_on_whether_somebody_asks_for_the_commands() {
     }
 }
 
+/// Where the work that only records is cut, the missing commands may be any.
+#[test]
+fn a_record_that_exceeds_its_limits_holds_any_command() {
+    let text = |number: usize| format!(" 'w {number}; {}git push'", "w;".repeat(2_500));
+    let recorded = |count: usize| {
+        let line = "foo".to_owned() + &(0..count).map(text).collect::<String>();
+        let answer = Classifier::default().judge(&line);
+        let commands: Vec<&Spoken> = answer.commands.iter().flat_map(|part| &part.starts).collect();
+        let any = commands.iter().any(|command| command.programs().is_none());
+        let push = commands.iter().any(|command| command.programs().is_some_and(|names| names == ["git"]));
+        (push, any)
+    };
+    assert_eq!(recorded(1), (true, false));
+    assert!(recorded(9).1);
+}
+
 /// A `cd` may fail, so a command may run in every directory that the line may have left.
 #[test]
 fn a_path_in_a_directory_that_may_have_been_left_is_named_or_unknown() {
