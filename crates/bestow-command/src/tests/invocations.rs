@@ -222,7 +222,7 @@ fn the_answer_does_not_depend_on_whether_somebody_asks_for_the_commands() {
     }
 }
 
-/// Where the work that only records is cut, the missing commands may be any.
+/// Checks that the missing commands may be any, where the work that only records is cut.
 #[test]
 fn a_record_that_exceeds_its_limits_holds_any_command() {
     let text = |number: usize| format!(" 'w {number}; {}git push'", "w;".repeat(2_500));
