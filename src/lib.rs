@@ -19,6 +19,8 @@ mod ports;
 #[cfg(feature = "sandbox")]
 pub mod process;
 pub mod prompt;
+#[cfg(all(test, feature = "property-tests"))]
+mod property_cases;
 #[cfg(any(feature = "config", feature = "stdio"))]
 mod quote;
 #[cfg(feature = "sandbox")]

@@ -372,7 +372,7 @@ fn remembered_directories_are_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(512), ..ProptestConfig::default() })]
 
     #[test]
     fn bodies_and_frames(text in json()) {
@@ -457,7 +457,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(128), ..ProptestConfig::default() })]
 
     #[test]
     fn policy_files(text in bytes_of(POLICIES)) {

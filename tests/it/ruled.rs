@@ -202,7 +202,7 @@ fn naive(rules: &[Rule], doing: &CommandFingerprint) -> Verdict {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(200)))]
 
     #[test]
     fn the_strictest_rule_wins_as_a_naive_evaluator_says_and_explaining_agrees_with_deciding(rules in rules()) {

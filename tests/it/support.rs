@@ -19,6 +19,12 @@ use bestow::{
 /// The repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
+/// Returns the number of cases that a property tries: `usual`, times the number in `BESTOW_CASES`. A night tries more.
+pub(crate) fn cases(usual: u32) -> u32 {
+    let factor = std::env::var("BESTOW_CASES").ok().map(|text| text.parse::<u32>().expect("BESTOW_CASES is a number"));
+    usual.saturating_mul(factor.unwrap_or(1))
+}
+
 /// The command line of bestow.
 #[cfg(feature = "cli")]
 pub(crate) const BESTOW: &str = env!("CARGO_BIN_EXE_bestow-under-test");

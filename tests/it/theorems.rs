@@ -481,7 +481,7 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(64)))]
 
     /// A one-time approval covers exactly the action that the person was asked about. Any other action causes a
     /// request.

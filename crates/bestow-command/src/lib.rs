@@ -39,6 +39,8 @@ mod parts;
 mod place;
 mod predicates;
 mod programs;
+#[cfg(test)]
+mod property_cases;
 mod rules;
 mod safe;
 mod shape;

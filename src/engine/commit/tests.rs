@@ -91,7 +91,7 @@ impl Observed {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(96), ..ProptestConfig::default() })]
 
     #[test]
     fn an_engine_without_a_store_publishes_exactly_what_an_engine_with_a_store_publishes(

@@ -191,7 +191,7 @@ impl Taking {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(256), ..ProptestConfig::default() })]
 
     /// Checks A11 and all other cases in which a restriction might give something.
     #[test]

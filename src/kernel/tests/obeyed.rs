@@ -106,7 +106,7 @@ fn step(state: &mut State, now: &mut Timestamp, (kind, one, other): (u8, u8, u8)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(256), ..ProptestConfig::default() })]
 
     #[test]
     fn the_index_of_write_roots_says_what_a_scan_of_all_grants_says(

@@ -15,7 +15,7 @@ use super::{
 use crate::model::{Answer, Hold, SavedDecision, Scope, Tier, ToolPolicies, Verdict};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(192), ..ProptestConfig::default() })]
 
     #[test]
     fn a_state_behind_holds_nothing_that_is_lost_ahead_and_catches_up(

@@ -118,7 +118,7 @@ fn a_grant_in_a_ring_waits_for_the_support_that_lasts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(128), ..ProptestConfig::default() })]
 
     /// An undo at once gives back what ended and no more, or nothing, whatever went before.
     #[test]

@@ -22,7 +22,7 @@ fn start(anywhere: bool) -> Scenario {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(192), ..ProptestConfig::default() })]
 
     #[test]
     fn a_refused_command_leaves_the_state_equal_whatever_went_before((anywhere, steps) in steps()) {

@@ -86,7 +86,7 @@ fn shellish() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(2_000), ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_makes_it_panic(text in any::<String>()) {

@@ -113,7 +113,11 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: crate::support::cases(400),
+        max_shrink_iters: 2_000,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_way_through_a_line_writes_a_file_where_the_line_is_safe(

@@ -160,7 +160,7 @@ async fn a_screen_shows_what_waits(steps: Vec<Step>) -> Result<(), TestCaseError
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(256), ..ProptestConfig::default() })]
 
     /// A client that watches runs and stops at any time loses nothing, and shows nothing that has ended.
     #[test]

@@ -330,7 +330,7 @@ fn some_action() -> impl Strategy<Value = Action> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(128), ..ProptestConfig::default() })]
 
     /// A one-time approval does not change the decision about any other action, neither before nor after its use. No
     /// check reports its permission as held.

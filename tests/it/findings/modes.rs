@@ -453,7 +453,7 @@ mod any_history {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(crate::support::cases(48)))]
 
         /// B1, B3: with any sequence of modes, no request of an agent waits if it may not ask, and only `allow` is an
         /// approval.

@@ -276,7 +276,7 @@ impl Bound {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(64), ..ProptestConfig::default() })]
 
     /// A8: no sequence of calls of an agent and its children allows any of them more than before. Other agents get no
     /// permission that the agent did not hold.

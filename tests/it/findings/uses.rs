@@ -659,7 +659,7 @@ enum No {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(crate::support::cases(64)))]
 
     /// Findings A2, A3, A13 and A14.
     #[test]

@@ -88,7 +88,7 @@ fn we_open_what_the_kernel_and_cap_std_open_and_only_below_the_base() {
     let trees = (tree(), tree(), ways);
     // One round may meet few files by chance. The rounds continue until the comparison has met enough.
     for _ in 0..20 {
-        TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() })
+        TestRunner::new(Config { cases: crate::support::cases(300), failure_persistence: None, ..Config::default() })
             .run(&trees, |(inside, outside, ways)| {
                 let world = World::empty();
                 grow(&world, "workspace", &inside);

@@ -380,7 +380,7 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(192), ..ProptestConfig::default() })]
 
     #[test]
     fn the_engine_says_what_the_simple_model_says(

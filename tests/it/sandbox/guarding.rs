@@ -241,8 +241,12 @@ fn no_sequence_of_commands_reads_or_writes_what_is_guarded() {
     let oracle = std::sync::Mutex::new(Oracle::new());
     with_bubblewrap(|ground| {
         let (oracle, count) = (oracle.lock().unwrap(), Count::default());
-        let mut runner =
-            TestRunner::new(Config { cases: 48, failure_persistence: None, max_shrink_iters: 64, ..Config::default() });
+        let mut runner = TestRunner::new(Config {
+            cases: crate::support::cases(48),
+            failure_persistence: None,
+            max_shrink_iters: 64,
+            ..Config::default()
+        });
         let done = runner.run(&case(), |case| holds(ground, &oracle, &case, &count));
         outside(ground, "chmod 755 .; chmod -R u+rwX .");
         if let Err(why) = done {

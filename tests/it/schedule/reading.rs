@@ -210,7 +210,7 @@ async fn a_state_file_that_cannot_be_read_counts_as_nothing_and_is_told() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(64), ..ProptestConfig::default() })]
 
     /// One loop reads all files. No content of one file stops the reading of the others.
     #[test]

@@ -66,7 +66,11 @@ async fn a_task_file_grants_nothing_whatever_it_says(files: Vec<String>) -> Resu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: crate::support::cases(16),
+        max_shrink_iters: 32,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn a_task_file_grants_nothing(files in prop::collection::vec(file(), 1..4)) {

@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(2000), ..ProptestConfig::default() })]
 
         #[test]
         fn an_entry_is_found_as_if_they_were_looked_at_one_by_one(

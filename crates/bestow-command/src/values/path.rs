@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(4000), ..ProptestConfig::default() })]
 
         #[test]
         fn a_path_is_plain_exactly_if_parsing_it_piece_by_piece_changes_nothing(text in "[/.a\t\u{0}é-]{0,12}") {

@@ -80,7 +80,7 @@ fn step() -> impl Strategy<Value = (bool, Vec<Change>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::property_cases::cases(96), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_remembered_is_what_a_fresh_look_sees_after_any_changes(

@@ -214,7 +214,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(64)))]
 
     /// A program is unsafe in a directory if an agent may write a file that the program obeys, there or in a parent
     /// directory. Otherwise it is safe.

@@ -268,7 +268,7 @@ fn an_explanation_says_why_a_rule_does_not_cover() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(24)))]
 
     /// A wildcard never covers an option that runs a program, whatever words are around it.
     #[test]

@@ -75,7 +75,7 @@ const LINES: [&str; 8] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(96)))]
 
     /// Attack 8: another tool does an action that a person denied.
     #[test]

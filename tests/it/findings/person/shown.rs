@@ -175,7 +175,7 @@ async fn letters_of_other_scripts_that_pass_for_latin_ones_are_marked() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(200), ..ProptestConfig::default() })]
 
     /// An agent cannot add a field or a line to a request, whatever name, path or reason it chooses.
     #[test]

@@ -212,7 +212,7 @@ fn inputs(value: &'static str) -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(48)))]
 
     /// Tests every undeclared name in every mode, with a hook that approves.
     #[test]

@@ -246,7 +246,7 @@ fn input() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(300), ..ProptestConfig::default() })]
 
     /// A declaration of a person never allows a call that is not allowed without it.
     #[test]
