@@ -10,6 +10,7 @@ mod keep;
 mod killed;
 mod path;
 mod program;
+mod reports;
 mod state;
 mod tasks;
 mod watch;
