@@ -12,7 +12,7 @@ use super::{JournalError, files::Files};
 use crate::ports::RealDisk;
 
 /// The file with the path. It does not exist if the engine follows no policy file.
-const FOLLOWS: &str = "FOLLOWS";
+pub(super) const FOLLOWS: &str = "FOLLOWS";
 
 /// Returns the file that the engine on `directory` follows, or that the last engine there followed; `None` if it
 /// followed none.

@@ -5,7 +5,10 @@ use std::{
     io::{self, Write},
     os::{
         linux::net::SocketAddrExt,
-        unix::net::{SocketAddr as UnixAddress, UnixDatagram},
+        unix::{
+            fs::{OpenOptionsExt as _, PermissionsExt as _},
+            net::{SocketAddr as UnixAddress, UnixDatagram},
+        },
     },
     path::{Path, PathBuf},
 };
@@ -23,9 +26,13 @@ use crate::{
     args::ServeArgs,
     exit::Exit,
     head_notes::Unnoted,
+    own_engine,
     server_files::{SERVER_FILE, SERVER_SOCKET, remove_page},
     signals,
 };
+
+/// The mode of a ready file. Everybody may find the server, and its owner alone says where it is.
+const READY_MODE: u32 = 0o644;
 
 /// Serves an engine until a signal ends this process.
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
@@ -52,11 +59,11 @@ pub(crate) fn serve_with(
         let server = listen(args).await?;
         let unnoted = Unnoted::default();
         let (config, state) = (&args.policy.config, &args.state);
-        let engine = match unnoted.notes(&args.notes) {
+        let open = async || match unnoted.notes(&args.notes) {
             Some(notes) => Engine::open_durable_noting(config, state, notes).await,
             None => Engine::open_durable(config, state).await,
         };
-        let engine = engine.map_err(Exit::failed)?;
+        let engine = own_engine::open_in_turn(state, own_engine::PATIENCE, open).await.map_err(Exit::failed)?;
         let served = served(server, &engine, args, begin).await;
         engine.shutdown().await;
         match served {
@@ -93,9 +100,9 @@ async fn served(
     // The links of an earlier server are not valid any more.
     remove_page(&args.state);
     // `bestow dashboard` finds the server by this file.
-    let _found = Ready::tell(&url, &to_socket, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
+    let found = Ready::tell(&url, &to_socket, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
     let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, &to_socket, file));
-    let _ready = ready.transpose().map_err(Exit::failed)?;
+    let ready = (found, ready.transpose().map_err(Exit::failed)?);
     notify("READY=1");
     begin(&url, engine)?;
     if let Exit::Failed(why) = Exit::print(&format!("listening on {url}\n")) {
@@ -105,6 +112,8 @@ async fn served(
     let ending = async move {
         stop.await;
         notify("STOPPING=1");
+        // A server that starts now waits for the directory, and finds no other server there.
+        drop(ready);
         // The open sockets are told, and what waits stays stored.
         engine.shutdown().await;
         drop(end);
@@ -165,7 +174,12 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     next.push(format!(".{}", std::process::id()));
     // A process with this id was killed while it wrote. In a container, every server has the same id.
     let _ = fs::remove_file(&next);
-    let written = fs::File::create_new(&next).and_then(|mut file| file.write_all(text.as_bytes()));
+    let created = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&next);
+    let written = created.and_then(|mut file| {
+        // Whatever the mask of the process says: another user who writes the file would name another server.
+        file.set_permissions(fs::Permissions::from_mode(READY_MODE))?;
+        file.write_all(text.as_bytes())
+    });
     let named = written.and_then(|()| fs::rename(&next, path));
     named.map_err(|why| {
         let _ = fs::remove_file(&next);

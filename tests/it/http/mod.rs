@@ -1,5 +1,6 @@
 //! Tests of the server, over real sockets.
 
+mod at_once;
 mod attribution;
 mod classify;
 pub(crate) mod client;
@@ -14,6 +15,7 @@ mod facts;
 mod frames;
 mod hook;
 mod hook_servers;
+mod impostor;
 mod malformed;
 mod numbers;
 mod process;

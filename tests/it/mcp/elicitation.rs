@@ -140,9 +140,10 @@ kind = \"subagent\"
     async fn the_real_command_asks_the_user_of_a_foreground_agent_only() {
         let project = Project::new();
         project.policy(POLICY);
-        let (code, told) = Mcp::start(project.path(), &["--agent", "bot", "--elicit"]).end().await;
+        let with = |words: &[&str]| Mcp::start(project.path(), &[&["--config", "agents.toml", "--elicit"], words].concat());
+        let (code, told) = with(&["--agent", "bot"]).end().await;
         assert!(code == Some(64) && told.contains("background agent"), "{told}");
-        let mut mcp = Mcp::start(project.path(), &["--agent", "lead", "--elicit", "--by", "ann"]);
+        let mut mcp = with(&["--agent", "lead", "--by", "ann"]);
         mcp.client.greet_with("2025-11-25", json!({ "elicitation": {} })).await;
         mcp.client.result("tools/list", json!({})).await;
         let asked = json!({ "permissions": ["@network"], "reason": "to publish", "wait_seconds": 50 });
@@ -279,7 +280,7 @@ kind = \"subagent\"
         let script = Path::new(ROOT).join("tests/it/mcp/counterparts/client-elicit.mjs");
         for (answer, status) in [("once", "granted"), ("deny", "denied")] {
             let project = served();
-            let own: &[&str] = &["--agent", "lead", "--elicit", "--state", "own"];
+            let own: &[&str] = &["--agent", "lead", "--config", "agents.toml", "--elicit", "--state", "own"];
             for words in [own, &words("lead", "you")] {
                 let mut command = tokio::process::Command::new("node");
                 command.arg(&script).arg(&place).args([answer, BESTOW, "mcp"]).args(words);
