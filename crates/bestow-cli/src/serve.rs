@@ -19,6 +19,7 @@ use bestow_http::{
     credentials::{CredentialFile, Credentials},
     router,
 };
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -54,9 +55,10 @@ pub(crate) fn serve_with(
     begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
 ) -> Result<Exit, Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Exit::failed)?;
+    let limits = limits();
     runtime.block_on(async {
         // An address that is taken stops the command before it writes anything.
-        let server = listen(args).await?;
+        let server = listen(args, limits).await?;
         let unnoted = Unnoted::default();
         let (config, state) = (&args.policy.config, &args.state);
         let open = async || match unnoted.notes(&args.notes) {
@@ -64,7 +66,7 @@ pub(crate) fn serve_with(
             None => Engine::open_durable(config, state).await,
         };
         let engine = own_engine::open_in_turn(state, own_engine::PATIENCE, open).await.map_err(Exit::failed)?;
-        let served = served(server, &engine, args, begin).await;
+        let served = served(server, limits, &engine, args, begin).await;
         engine.shutdown().await;
         match served {
             Ok(Exit::Done) => Ok(unnoted.exit()),
@@ -75,6 +77,7 @@ pub(crate) fn serve_with(
 
 async fn served(
     server: Server,
+    limits: Limits,
     engine: &Engine,
     args: &ServeArgs,
     begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
@@ -95,7 +98,7 @@ async fn served(
     }
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
-    let socket = socket(&args.state)?;
+    let socket = socket(&args.state, limits)?;
     let to_socket = std::path::absolute(args.state.join(SERVER_SOCKET)).map_err(Exit::failed)?;
     // The links of an earlier server are not valid any more.
     remove_page(&args.state);
@@ -124,15 +127,24 @@ async fn served(
     Ok(Exit::Done)
 }
 
+/// Raises the number of descriptors of this process as far as the system lets it, and returns the limits that leave
+/// some for the journal and for the orders of people.
+fn limits() -> Limits {
+    let may = getrlimit(Resource::Nofile);
+    // Without the change, the limits fit what there is.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: may.maximum, maximum: may.maximum });
+    let descriptors = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
+    Limits::default().within(descriptors.unwrap_or(usize::MAX))
+}
+
 /// Listens on the socket in the state directory. The engine runs there, so no other server does.
-fn socket(state: &Path) -> Result<SocketServer, Exit> {
+fn socket(state: &Path, limits: Limits) -> Result<SocketServer, Exit> {
     let path = state.join(SERVER_SOCKET);
-    SocketServer::at(&path, Limits::default())
+    SocketServer::at(&path, limits)
         .map_err(|why| Exit::failed(format_args!("the socket {} cannot be made: {why}", path.display())))
 }
 
-async fn listen(args: &ServeArgs) -> Result<Server, Exit> {
-    let limits = Limits::default();
+async fn listen(args: &ServeArgs, limits: Limits) -> Result<Server, Exit> {
     let server = if args.behind_tls_proxy {
         Server::behind_tls_proxy(args.listen, limits).await
     } else {

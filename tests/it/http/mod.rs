@@ -13,6 +13,7 @@ mod decide;
 mod description;
 mod facts;
 mod frames;
+mod half_heads;
 mod hook;
 mod hook_servers;
 mod impostor;
