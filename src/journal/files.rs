@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{JournalError, policy_pointer::FOLLOWS};
+use super::JournalError;
 use crate::ports::{Disk, DiskFile};
 
 /// A file that is removed when the disk is full, so that restrictions can still be stored.
@@ -17,6 +17,9 @@ pub(super) const RESERVED: u64 = 1 << 20;
 
 /// The suffix of a file that is being written. Such a file does not count before it is complete and renamed.
 const UNFINISHED: &str = ".new";
+
+/// The file with the path of the policy file that the engine follows. It does not exist if the engine follows none.
+pub(super) const FOLLOWS: &str = "FOLLOWS";
 
 /// The file that keeps the directory out of git. It names itself, too.
 const IGNORED_BY_GIT: &str = ".gitignore";

@@ -150,7 +150,10 @@ fn a_port_that_another_user_holds_gets_no_token() {
     let mut project = served();
     make_open(project.path());
     let asked = ask(&project, &["pre-tool-use"], Some(CLIENT));
-    assert!(asked.contains("\"tier\":\"destructive\""), "the real server answers a user who may use the address: {asked}");
+    assert!(
+        asked.contains("\"tier\":\"destructive\""),
+        "the real server answers a user who may use the address: {asked}"
+    );
     let address = project.address();
     project.end(Signal::KILL);
     let listening = format!(
@@ -179,7 +182,7 @@ fn make_open(path: &Path) {
     }
 }
 
-/// Whoever writes the ready file names the server.
+/// The writer of the ready file names the server.
 #[test]
 fn nobody_else_can_write_a_ready_file_whatever_the_mask_says() {
     let mut project = Project::new();

@@ -126,6 +126,9 @@ mod tests {
     fn a_server_of_another_user_is_refused() {
         let why = check_user(Some(1000), 1001).unwrap_err();
         assert!(why.contains("user 1001") && why.contains("user 1000"), "{why}");
-        assert_eq!((check_user(Some(1000), 1000), check_user(Some(1000), 0), check_user(None, 7)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(
+            (check_user(Some(1000), 1000), check_user(Some(1000), 0), check_user(None, 7)),
+            (Ok(()), Ok(()), Ok(()))
+        );
     }
 }

@@ -112,7 +112,8 @@ impl Source {
             let missing = "there is no token: set BESTOW_TOKEN, or name a file with `--token-file`";
             return variable("BESTOW_TOKEN")?.ok_or_else(|| missing.to_owned());
         };
-        let (text, _) = in_file("token file", file).map_err(|why| format!("{why}; `bestow token create` prints a token"))?;
+        let (text, _) =
+            in_file("token file", file).map_err(|why| format!("{why}; `bestow token create` prints a token"))?;
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 }
@@ -184,7 +185,8 @@ fn owner_of_directory(socket: &Path) -> Option<u32> {
 }
 
 fn read_ready_file(file: &Path) -> Result<Ready, String> {
-    let (text, owner) = in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
+    let (text, owner) =
+        in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
     let StrictJson(ready) = serde_json::from_str(&text).map_err(|why| {
         format!(
             "{} is no ready file: {why}; `bestow serve` writes `server.json` into its state directory",
