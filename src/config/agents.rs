@@ -237,7 +237,7 @@ fn bot(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<BotComm
     let place = table.peek("command").map(Node::place);
     let written = table.texts("command", found);
     let confined = table.peek("sandbox").map(Node::place);
-    let sandbox = table.flag("sandbox", found).unwrap_or(false);
+    let sandbox = table.flag("sandbox", found).unwrap_or(true);
     let Some(place) = place else {
         if let Some(confined) = confined {
             found.add(confined, Problem::new("`sandbox` says how the `command` runs, and there is no `command`"));

@@ -274,8 +274,8 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NothingHeldBack`], [`Refusal::OtherChange`]; [`Refusal::OtherOwner`] if the change concerns agents of
-    /// another owner.
+    /// [`Refusal::NothingHeldBack`], [`Refusal::OtherChange`]; [`Refusal::OtherOwner`] if the change gives agents of
+    /// other owners more, and those of this owner nothing, or if it changes a setting for all agents.
     pub async fn agree(&self, change: u64, by: ApproverId) -> Result<HeldChange, Error> {
         let held = self.held_change()?.ok_or(Refusal::NothingHeldBack)?;
         match &self.owner {

@@ -256,8 +256,9 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if no change is held back, another change is by now, or the change concerns agents of another
-    /// owner.
+    /// [`Error::Refused`] if no change is held back, another change is by now, or the change gives agents of other
+    /// owners more, and those of this owner nothing. Of a change for agents of several owners, the part for this owner
+    /// takes effect, and the rest goes on waiting under its number.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let person = self.person()?;
         let (by, owner) = (person.actor(), Some(person.owner));

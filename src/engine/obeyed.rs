@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::{
     kernel::{ResolvedAction, Target},
-    model::{Escaped, Obeyed, Obeys, SanitizedPath, StartDir, Tier},
+    model::{AgentId, Escaped, Obeyed, Obeys, SanitizedPath, StartDir, Tier},
 };
 
-use super::{Error, shared::Shared};
+use super::{Engine, Error, shared::Shared};
 
 /// The entries of a repository that can make git run a program.
 const OBEYED_BY_GIT: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
@@ -17,6 +17,25 @@ const MAX_ABOVE: usize = 64;
 
 /// The maximum size of a file that names the location of a repository. Such a file has one short line.
 const MAX_POINTER: u64 = 4096;
+
+impl Engine {
+    /// Returns the first of `paths` that an agent of any owner may write, or something below it, with that agent; or
+    /// that an agent was able to write earlier, without an agent. What was written then may still be there.
+    ///
+    /// A program that runs what is at such a path does what an agent wants.
+    ///
+    /// # Errors
+    ///
+    /// The engine is broken ([`Error`]).
+    pub fn agent_writable(&self, paths: &[SanitizedPath]) -> Result<Option<(SanitizedPath, Option<AgentId>)>, Error> {
+        self.shared.look(|state, now| {
+            if let Some((agent, path)) = state.writer_of(paths, now) {
+                return Some((path.clone(), Some(agent.clone())));
+            }
+            state.written_once(paths).map(|path| (path.clone(), None))
+        })
+    }
+}
 
 impl Shared {
     /// Raises the tier of each part that obeys files which agents may write.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bestow_command::{
     Classifier,
     internal::{
-        Call, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration, hosts_in,
-        is_certainly_a_path, read_call, read_call_as,
+        Call, DECLARED, DeclaredCall, NO_ROLLBACK, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration,
+        destroying_word, hosts_in, is_certainly_a_path, read_call, read_call_as,
     },
 };
 use serde_json::{Map, Value};
@@ -267,6 +267,12 @@ impl Shared {
         let destructive = worst.as_ref().map(|worst| Destructive {
             impact_scope: secrets.redacted_in(&worst.classification.impact()),
             rollback_advice: worst.rollback_advice().into(),
+        });
+        let destructive = destructive.or_else(|| {
+            destroying_word(&name).map(|word| Destructive {
+                impact_scope: format!("what a tool whose name says `{word}` is given").into(),
+                rollback_advice: NO_ROLLBACK.into(),
+            })
         });
         let base = ResolvedAction { shown, cut, tier: Some(tier), tier_reason, destructive, ..base };
         if read.is_beyond {

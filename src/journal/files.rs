@@ -18,6 +18,12 @@ pub(super) const RESERVED: u64 = 1 << 20;
 /// The suffix of a file that is being written. Such a file does not count before it is complete and renamed.
 const UNFINISHED: &str = ".new";
 
+/// The file with the path of the policy file that the engine follows. It does not exist if the engine follows none.
+pub(super) const FOLLOWS: &str = "FOLLOWS";
+
+/// The file that keeps the directory out of git. It names itself, too.
+const IGNORED_BY_GIT: &str = ".gitignore";
+
 /// A state directory on some disk.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
@@ -56,6 +62,7 @@ pub(super) struct Listing {
     /// The numbers of the last events in the snapshots.
     pub(super) snapshots: Vec<u64>,
     unfinished: Vec<String>,
+    is_ignored_by_git: bool,
 }
 
 impl Listing {
@@ -78,6 +85,14 @@ pub(super) fn segment(first: u64) -> String {
 
 pub(super) fn snapshot(sequence: u64) -> String {
     format!("snapshot-{sequence:020}.json")
+}
+
+/// Returns true for the names of files that a journal writes as a whole. Other programs keep files in the directory,
+/// too: the server its credentials, and a ready file.
+fn is_of_journal(name: &str) -> bool {
+    name == FOLLOWS
+        || number(name, "journal-", ".jsonl").or_else(|| number(name, "snapshot-", ".json")).is_some()
+        || (name.starts_with("cut-") && name.ends_with(".jsonl"))
 }
 
 fn number(name: &str, before: &str, after: &str) -> Option<u64> {
@@ -112,7 +127,8 @@ impl Files {
         for name in self.names()? {
             listing.segments.extend(number(&name, "journal-", ".jsonl"));
             listing.snapshots.extend(number(&name, "snapshot-", ".json"));
-            if name.ends_with(UNFINISHED) {
+            listing.is_ignored_by_git |= name == IGNORED_BY_GIT;
+            if name.strip_suffix(UNFINISHED).is_some_and(is_of_journal) {
                 listing.unfinished.push(name);
             }
         }
@@ -204,7 +220,15 @@ impl Files {
         file.sync()
     }
 
-    /// Removes unfinished files of a process that ended. They never counted.
+    /// Keeps the directory out of git: it has secrets, and records of what agents did.
+    pub(super) fn hide_from_git(&self, listing: &Listing) {
+        if !listing.is_ignored_by_git {
+            // The records do not depend on it, and the next start tries again.
+            let _ = self.write(&self.path(IGNORED_BY_GIT), b"*\n");
+        }
+    }
+
+    /// Removes unfinished files of a journal whose process ended. They never counted.
     pub(super) fn clean(&self, listing: &Listing) -> Result<(), JournalError> {
         let mut names = listing.unfinished.iter();
         names.try_for_each(|name| self.disk.remove(&self.path(name)).map_err(self.failed(name, "removing")))

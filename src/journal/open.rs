@@ -60,6 +60,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     let Found { mut history, head, last, covered } = find(&files, &listing, last_end)?;
     lock.hold(&files, last_end)?;
     files.clean(&listing)?;
+    files.hide_from_git(&listing);
     if let Some(last) = &last {
         if last.is_torn {
             history.push(Stored::Cut { what: set_aside(&files, head, last.torn())? });

@@ -8,11 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use super::{JournalError, files::Files};
+use super::{
+    JournalError,
+    files::{FOLLOWS, Files},
+};
 use crate::ports::RealDisk;
-
-/// The file with the path. It does not exist if the engine follows no policy file.
-const FOLLOWS: &str = "FOLLOWS";
 
 /// Returns the file that the engine on `directory` follows, or that the last engine there followed; `None` if it
 /// followed none.

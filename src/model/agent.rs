@@ -181,7 +181,7 @@ pub struct BotCommand {
 impl fmt::Display for BotCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.command.iter().map(|word| Escaped(word).to_string()).collect::<Vec<_>>().join(" ");
-        let confined = if self.sandbox { ", in the sandbox" } else { "" };
+        let confined = if self.sandbox { ", in the sandbox" } else { ", confined by nothing" };
         write!(f, "{words}{confined}")
     }
 }

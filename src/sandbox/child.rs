@@ -1,10 +1,10 @@
 //! The child process of one run: bubblewrap or the keeper, with the stream to the helper in it.
 
 use std::{
-    io::{self, Read as _},
+    io::{self, IsTerminal as _, Read as _, Write as _},
     net::Shutdown,
     os::{
-        fd::{AsFd as _, OwnedFd},
+        fd::{AsFd as _, BorrowedFd, OwnedFd},
         unix::net::UnixStream,
     },
     path::Path,
@@ -15,9 +15,11 @@ use std::{
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rustix::{
+    fs::fstat,
     io::retry_on_intr,
     net::sockopt::set_socket_passcred,
     process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid},
+    stdio::{stderr, stdout},
 };
 
 use super::{
@@ -48,6 +50,8 @@ pub(super) struct Running {
     pub(super) leader: Option<Pid>,
     pub(super) stdout: Option<thread::JoinHandle<Output>>,
     pub(super) stderr: Option<thread::JoinHandle<Output>>,
+    /// True if this process copies the standard error to its own, to find out what was denied.
+    copies_errors: bool,
 }
 
 impl Running {
@@ -67,14 +71,19 @@ impl Running {
             Stream::Inherit => Stdio::inherit(),
             Stream::Nothing => Stdio::null(),
         };
-        let spawned = process.stdout(stream()).stderr(stream()).spawn();
+        let copies_errors = output == Stream::Inherit && can_copy_errors();
+        let errors = if copies_errors { Stdio::piped() } else { stream() };
+        let spawned = process.stdout(stream()).stderr(errors).spawn();
         let child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
-        Ok(Running { child, control, has_keeper, leader: None, stdout: None, stderr: None })
+        Ok(Running { child, control, has_keeper, leader: None, stdout: None, stderr: None, copies_errors })
     }
 
     /// Reads the captured streams from now on, each on its own thread. At most `limit` bytes of each are kept.
     pub(super) fn listen(&mut self, limit: usize, heard: [Option<Heard>; 2]) {
         let [hears_out, hears_err] = heard;
+        // Whoever reads the standard error of this process may be gone.
+        let copy = || -> Heard { Box::new(|bytes| drop(io::stderr().write_all(bytes))) };
+        let hears_err = hears_err.or_else(|| self.copies_errors.then(copy));
         self.stdout = self.child.stdout.take().map(|stream| captured(stream, limit, hears_out));
         self.stderr = self.child.stderr.take().map(|stream| captured(stream, limit, hears_err));
     }
@@ -129,6 +138,14 @@ impl Running {
         let mut one = [PollFd::new(ended.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut one, PollTimeout::from(TO_END));
     }
+}
+
+/// Returns true if this process can stand between a command and its own standard error, and nobody notices: it is no
+/// terminal, and not the file or pipe of the standard output, where the order of the lines would change.
+fn can_copy_errors() -> bool {
+    let identity = |stream: BorrowedFd<'_>| fstat(stream).map(|found| (found.st_dev, found.st_ino)).ok();
+    let errors = identity(stderr());
+    errors.is_some() && errors != identity(stdout()) && !io::stderr().is_terminal()
 }
 
 impl Drop for Running {

@@ -29,7 +29,7 @@ pub(crate) use acp_args::{AcpAgentArgs, AcpPart, UnansweredBy, WrapArgs};
 pub(crate) use admin_request::{AdminRequest, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
-pub(crate) use engine_args::EngineArgs;
+pub(crate) use engine_args::{EngineArgs, OwnEngine};
 pub(crate) use hook_args::{HookPart, HostHookArgs, PreToolUseArgs};
 pub(crate) use install_args::{InstallArgs, InstallPart, SettingsArgs, UninstallArgs, UninstallPart};
 pub(crate) use mcp_args::McpArgs;

@@ -73,7 +73,7 @@ fn as_agent(
         suggest::require_agent(&args.agent, &policy, args.config().display())?;
         let settings = policy.settings.clone();
         let engine = match state {
-            Some(state) => own_engine::opened(&args.agent, args.config(), state).await?,
+            Some(state) => own_engine::open_for(&args.agent, args.config(), state).await?,
             None => in_memory(policy).await?,
         };
         let done = async {

@@ -68,13 +68,11 @@ fn summary(file: &Path, survey: &survey::Survey, counts: &str) -> String {
     let found = if survey.found.is_empty() { String::new() } else { format!("found: {}\n", survey.found.join(", ")) };
     let writes = survey.writable.join(", ");
     let more = if survey.left_out == 0 { String::new() } else { format!(", and not {} more", survey.left_out) };
-    let command = survey.commands().next().map_or("git status", |command| text::without_rest(command));
     format!(
         "wrote {0}: {counts}\n{found}`lead` may write: {writes}{more}\ntry next:\n  \
-         bestow check --agent lead --command {1}{config}\n  \
+         bestow check --agent lead --command 'git status'{config}\n  \
          bestow explain --agent lead --write .env{config}\n  \
          bestow exec --agent lead{config} -- ls\n",
         Escaped(&name),
-        for_shell(command)
     )
 }

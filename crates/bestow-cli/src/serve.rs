@@ -5,7 +5,10 @@ use std::{
     io::{self, Write},
     os::{
         linux::net::SocketAddrExt,
-        unix::net::{SocketAddr as UnixAddress, UnixDatagram},
+        unix::{
+            fs::{OpenOptionsExt as _, PermissionsExt as _},
+            net::{SocketAddr as UnixAddress, UnixDatagram},
+        },
     },
     path::{Path, PathBuf},
 };
@@ -16,6 +19,7 @@ use bestow_http::{
     credentials::{CredentialFile, Credentials},
     router,
 };
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -23,9 +27,13 @@ use crate::{
     args::ServeArgs,
     exit::Exit,
     head_notes::Unnoted,
+    own_engine,
     server_files::{SERVER_FILE, SERVER_SOCKET, remove_page},
     signals,
 };
+
+/// The mode of a ready file. Everybody may find the server, and its owner alone says where it is.
+const READY_MODE: u32 = 0o644;
 
 /// Serves an engine until a signal ends this process.
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
@@ -47,17 +55,18 @@ pub(crate) fn serve_with(
     begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
 ) -> Result<Exit, Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Exit::failed)?;
+    let limits = limits();
     runtime.block_on(async {
         // An address that is taken stops the command before it writes anything.
-        let server = listen(args).await?;
+        let server = listen(args, limits).await?;
         let unnoted = Unnoted::default();
         let (config, state) = (&args.policy.config, &args.state);
-        let engine = match unnoted.notes(&args.notes) {
+        let open = async || match unnoted.notes(&args.notes) {
             Some(notes) => Engine::open_durable_noting(config, state, notes).await,
             None => Engine::open_durable(config, state).await,
         };
-        let engine = engine.map_err(Exit::failed)?;
-        let served = served(server, &engine, args, begin).await;
+        let engine = own_engine::open_in_turn(state, own_engine::PATIENCE, open).await.map_err(Exit::failed)?;
+        let served = served(server, limits, &engine, args, begin).await;
         engine.shutdown().await;
         match served {
             Ok(Exit::Done) => Ok(unnoted.exit()),
@@ -68,6 +77,7 @@ pub(crate) fn serve_with(
 
 async fn served(
     server: Server,
+    limits: Limits,
     engine: &Engine,
     args: &ServeArgs,
     begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
@@ -88,14 +98,14 @@ async fn served(
     }
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
-    let socket = socket(&args.state)?;
+    let socket = socket(&args.state, limits)?;
     let to_socket = std::path::absolute(args.state.join(SERVER_SOCKET)).map_err(Exit::failed)?;
     // The links of an earlier server are not valid any more.
     remove_page(&args.state);
     // `bestow dashboard` finds the server by this file.
-    let _found = Ready::tell(&url, &to_socket, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
+    let found = Ready::tell(&url, &to_socket, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
     let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, &to_socket, file));
-    let _ready = ready.transpose().map_err(Exit::failed)?;
+    let ready = (found, ready.transpose().map_err(Exit::failed)?);
     notify("READY=1");
     begin(&url, engine)?;
     if let Exit::Failed(why) = Exit::print(&format!("listening on {url}\n")) {
@@ -105,6 +115,8 @@ async fn served(
     let ending = async move {
         stop.await;
         notify("STOPPING=1");
+        // A server that starts now waits for the directory, and finds no other server there.
+        drop(ready);
         // The open sockets are told, and what waits stays stored.
         engine.shutdown().await;
         drop(end);
@@ -115,15 +127,24 @@ async fn served(
     Ok(Exit::Done)
 }
 
+/// Raises the number of descriptors of this process as far as the system lets it, and returns the limits that leave
+/// some for the journal and for the orders of people.
+fn limits() -> Limits {
+    let may = getrlimit(Resource::Nofile);
+    // Without the change, the limits fit what there is.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: may.maximum, maximum: may.maximum });
+    let descriptors = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
+    Limits::default().within(descriptors.unwrap_or(usize::MAX))
+}
+
 /// Listens on the socket in the state directory. The engine runs there, so no other server does.
-fn socket(state: &Path) -> Result<SocketServer, Exit> {
+fn socket(state: &Path, limits: Limits) -> Result<SocketServer, Exit> {
     let path = state.join(SERVER_SOCKET);
-    SocketServer::at(&path, Limits::default())
+    SocketServer::at(&path, limits)
         .map_err(|why| Exit::failed(format_args!("the socket {} cannot be made: {why}", path.display())))
 }
 
-async fn listen(args: &ServeArgs) -> Result<Server, Exit> {
-    let limits = Limits::default();
+async fn listen(args: &ServeArgs, limits: Limits) -> Result<Server, Exit> {
     let server = if args.behind_tls_proxy {
         Server::behind_tls_proxy(args.listen, limits).await
     } else {
@@ -165,7 +186,12 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     next.push(format!(".{}", std::process::id()));
     // A process with this id was killed while it wrote. In a container, every server has the same id.
     let _ = fs::remove_file(&next);
-    let written = fs::File::create_new(&next).and_then(|mut file| file.write_all(text.as_bytes()));
+    let created = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&next);
+    let written = created.and_then(|mut file| {
+        // Whatever the mask of the process says: another user who writes the file would name another server.
+        file.set_permissions(fs::Permissions::from_mode(READY_MODE))?;
+        file.write_all(text.as_bytes())
+    });
     let named = written.and_then(|()| fs::rename(&next, path));
     named.map_err(|why| {
         let _ = fs::remove_file(&next);

@@ -80,9 +80,10 @@ pub mod internal {
         programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
         tool::{
-            Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,
-            read as read_call, read_as as read_call_as,
+            Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, destroying_word,
+            is_certainly_a_path, read as read_call, read_as as read_call_as,
         },
+        undo::NO_ROLLBACK,
         values::shared::*,
     };
 }

@@ -2,11 +2,14 @@
 
 use crate::{classification::Judged, programs, tier::Tier, values::SpokenPart};
 
+/// The advice where no way back is known.
+pub const NO_ROLLBACK: &str = "nothing is known to undo this: make a backup or a snapshot first";
+
 impl Judged {
     /// Returns the advice for the first destructive part.
     pub fn rollback_advice(&self) -> &'static str {
         let part = self.commands.iter().find(|part| part.tier == Tier::Destructive);
-        part.and_then(advice).unwrap_or("nothing is known to undo this: make a backup or a snapshot first")
+        part.and_then(advice).unwrap_or(NO_ROLLBACK)
     }
 }
 

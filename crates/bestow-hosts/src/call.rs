@@ -66,7 +66,7 @@ pub struct Call {
 
 /// The answer about a call. Only [`Answer::Allowed`] lets the call happen as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(tag = "answer", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
 #[allow(clippy::exhaustive_enums, reason = "a host must know all of them")]
 pub enum Answer {
     /// The call may happen now, once. Approvals for it are used.

@@ -22,21 +22,18 @@ use crate::{identity::Entrance, problem::Problem};
 /// The files.
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/dashboard");
 
-/// The headers of every page: nothing from elsewhere, no inline script, and no frame around it.
-const HEADERS: [(HeaderName, &str); 7] = [
+/// The headers of every page, beside those of every answer: nothing from elsewhere, no inline script, and no frame.
+const HEADERS: [(HeaderName, &str); 5] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
          form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
          trusted-types 'none'",
     ),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    // The pages of a new version are used at once.
-    (header::CACHE_CONTROL, "no-cache"),
 ];
 
 /// The compressed files, by name.

@@ -29,6 +29,7 @@ mod server;
 mod shares;
 mod shown;
 mod socket;
+mod strangers;
 mod tickets;
 mod unix;
 mod v1;

@@ -8,6 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::{
     credentials::{CredentialId, Live},
     shares::Shares,
+    strangers::Stranger,
 };
 
 /// The place of a connection. Each request of the connection carries it, and a WebSocket keeps it.
@@ -18,6 +19,8 @@ pub(crate) struct ConnectionPlace(Arc<Connection>);
 struct Connection {
     _permit: OwnedSemaphorePermit,
     user: Mutex<Option<User>>,
+    /// The place among the connections without a credential, until it shows one.
+    stranger: Mutex<Option<Stranger>>,
 }
 
 /// The credential of the last request of a connection.
@@ -31,8 +34,9 @@ struct User {
 }
 
 impl ConnectionPlace {
-    pub(crate) fn new(permit: OwnedSemaphorePermit) -> ConnectionPlace {
-        ConnectionPlace(Arc::new(Connection { _permit: permit, user: Mutex::default() }))
+    pub(crate) fn new(permit: OwnedSemaphorePermit, stranger: Stranger) -> ConnectionPlace {
+        let stranger = Mutex::new(Some(stranger));
+        ConnectionPlace(Arc::new(Connection { _permit: permit, user: Mutex::default(), stranger }))
     }
 
     /// Returns the credential that this token authenticated in the last request of this connection. The caller has to
@@ -53,6 +57,9 @@ impl ConnectionPlace {
             Some(_) | None => shares.try_take(id),
         };
         *user = own.map(|own| User { live: Arc::clone(live), token, _permit: own });
+        if user.is_some() {
+            *self.0.stranger.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         user.is_some()
     }
 }

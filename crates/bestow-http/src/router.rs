@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::{
     Json, Router,
     extract::State,
-    http::{header, request::Parts},
+    http::{HeaderValue, header, request::Parts},
+    response::Response,
     routing::get,
 };
 use bestow::Engine;
 use serde_json::{Value, json};
+use tower::util::MapResponseLayer;
 
 use crate::{dashboard, guard::Guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
 
@@ -35,7 +37,16 @@ pub fn router(engine: &Engine, options: Options) -> Router {
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(guard)
+        .layer(MapResponseLayer::new(with_headers))
         .with_state(entrance)
+}
+
+/// Adds the headers of every answer: no browser guesses another type, and nobody keeps a copy.
+fn with_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// Returns the path of the Model Context Protocol, if this package has it.

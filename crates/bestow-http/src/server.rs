@@ -14,7 +14,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-use crate::{head_timer::HeadTimer, places::ConnectionPlace};
+use crate::{head_timer::HeadTimer, places::ConnectionPlace, strangers::Strangers};
 
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,8 @@ use crate::{head_timer::HeadTimer, places::ConnectionPlace};
 pub struct Limits {
     /// The most connections at a time. Further clients wait in the queue of the system.
     pub connections: usize,
+    /// The most connections among them that have shown no credential yet. The oldest of them gives way to a new one.
+    pub strangers: usize,
     /// The longest time in which a client sends the head of a request.
     pub head: Duration,
     /// The longest time in which a client accepts nothing of a reply.
@@ -36,9 +38,29 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         let seconds = Duration::from_secs;
-        Limits { connections: 4_096, head: seconds(10), write: seconds(10), unsent: 256 << 10, grace: seconds(5) }
+        Limits {
+            connections: 4_096,
+            strangers: 256,
+            head: seconds(10),
+            write: seconds(10),
+            unsent: 256 << 10,
+            grace: seconds(5),
+        }
     }
 }
+
+impl Limits {
+    /// Returns these limits for a process that may have `descriptors` open, and two servers. Connections take at most
+    /// half of what the rest of the process leaves, for each of them: the journal and the orders of people need some.
+    #[must_use]
+    pub fn within(self, descriptors: usize) -> Limits {
+        let connections = (descriptors.saturating_sub(RESERVED) / 2).clamp(2, self.connections.max(2));
+        Limits { connections, strangers: self.strangers.clamp(1, connections / 2), ..self }
+    }
+}
+
+/// The descriptors that a process keeps for everything but connections.
+const RESERVED: usize = 128;
 
 /// The most bytes of the head of a request.
 const LONGEST_HEAD: usize = 64 << 10;
@@ -145,7 +167,7 @@ impl Accept for TcpListener {
 
 /// Serves `router` on the connections of a listener until `stop` is ready, and gives open requests the grace period.
 pub(crate) async fn accepted(listener: impl Accept, limits: Limits, router: Router, stop: impl Future<Output = ()>) {
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let (places, strangers) = (Arc::new(Semaphore::new(limits.connections)), Strangers::new(limits.strangers));
     let (closing, closed) = watch::channel(false);
     let mut connections = tokio::task::JoinSet::new();
     let mut stop = pin!(stop);
@@ -161,8 +183,16 @@ pub(crate) async fn accepted(listener: impl Accept, limits: Limits, router: Rout
                 Ok(stream) => {
                     let (router, closed) = (router.clone(), closed.clone());
                     if let Ok(place) = place {
-                        let place = ConnectionPlace::new(place);
-                        connections.spawn(connection(stream, router, limits, place, closed));
+                        let (stranger, gives_way) = strangers.add();
+                        let place = ConnectionPlace::new(place, stranger);
+                        let served = connection(stream, router, limits, place, closed);
+                        connections.spawn(async move {
+                            tokio::select! {
+                                () = served => {}
+                                // The other end was dropped when the connection showed a credential.
+                                Ok(()) = gives_way => {}
+                            }
+                        });
                     }
                 }
                 Err(_) => time::sleep(PAUSE).await,

@@ -50,11 +50,18 @@ async fn asked(peer: Peer<RoleServer>, question: Arc<Request>) -> Option<Answer>
     answer(&reply, &offered)
 }
 
+/// Returns the answer in a form that the client filled in. A form with further fields is not the one that was shown, so
+/// it is no answer.
+pub fn elicited_answer(content: &Value) -> Option<&str> {
+    let Value::Object(fields) = content else { return None };
+    if fields.len() == 1 { fields.get("answer")?.as_str() } else { None }
+}
+
 fn answer(reply: &ElicitResult, offered: &[(&str, Scope)]) -> Option<Answer> {
     match reply.action {
         ElicitationAction::Decline => Some(Answer::deny()),
         ElicitationAction::Accept => {
-            let chosen = reply.content.as_ref()?.get("answer")?.as_str()?;
+            let chosen = elicited_answer(reply.content.as_ref()?)?;
             if chosen == DENY {
                 return Some(Answer::deny());
             }

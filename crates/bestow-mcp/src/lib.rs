@@ -11,6 +11,7 @@ mod server;
 mod tools;
 mod view;
 
+pub use elicit::elicited_answer;
 pub use gate::{Gate, Place, Work};
 pub use lines::{LONGEST_LINE, Lines, Speaker};
 pub use server::{Server, server};

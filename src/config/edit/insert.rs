@@ -3,7 +3,7 @@
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::PermanentDecision;
-use crate::model::{PinnedPermission, Rule};
+use crate::model::{PinnedPermission, Rule, is_deceptive};
 
 /// Returns `text` with the approval added to the agent's table.
 ///
@@ -49,7 +49,7 @@ fn is_within(old: &str, new: &str) -> bool {
 
 fn add_permission(agent: &mut dyn TableLike, pinned: &PinnedPermission, comment: &str) -> Option<()> {
     let permissions = agent.entry("permissions").or_insert_with(|| Item::Value(Value::Array(Array::new())));
-    push(permissions.as_array_mut()?, Value::from(pinned.permission.to_string()), comment);
+    push(permissions.as_array_mut()?, value_of(&pinned.permission.to_string()), comment);
     Some(())
 }
 
@@ -65,12 +65,12 @@ fn add_rule(agent: &mut Item, rule: &Rule, comment: &str) -> Option<()> {
         Item::ArrayOfTables(tables) => {
             let mut table = Table::new();
             table.decor_mut().set_prefix(format!("\n# {comment}\n"));
-            words(rule).into_iter().for_each(|(key, value)| drop(table.insert(key, Item::Value(value.into()))));
+            words(rule).into_iter().for_each(|(key, value)| drop(table.insert(key, Item::Value(value_of(&value)))));
             tables.push(table);
         }
         Item::Value(Value::Array(array)) => {
             let mut table = InlineTable::new();
-            words(rule).into_iter().for_each(|(key, value)| drop(table.insert(key, value.into())));
+            words(rule).into_iter().for_each(|(key, value)| drop(table.insert(key, value_of(&value))));
             push(array, Value::InlineTable(table), comment);
         }
         Item::None | Item::Value(_) | Item::Table(_) => return None,
@@ -91,6 +91,21 @@ fn push(array: &mut Array, value: Value, comment: &str) {
     array.set_trailing(end);
 }
 
+/// Returns a text as the file has it. Characters that nobody sees, or that move others, are escaped: a person who reads
+/// the file sees what it says.
+fn value_of(text: &str) -> Value {
+    if !text.chars().any(is_deceptive) {
+        return text.into();
+    }
+    let escaped: String = text.chars().fold(String::new(), |so_far, letter| match letter {
+        '"' | '\\' => format!("{so_far}\\{letter}"),
+        letter if is_deceptive(letter) => format!("{so_far}\\U{:08X}", u32::from(letter)),
+        letter => format!("{so_far}{letter}"),
+    });
+    // It is a string of TOML as it stands, and the other form says the same.
+    format!("\"{escaped}\"").parse().unwrap_or_else(|_| text.into())
+}
+
 fn words(rule: &Rule) -> Vec<(&'static str, String)> {
     let mut words = vec![("verdict", rule.verdict.to_string())];
     words.extend(rule.operation.map(|operation| ("operation", operation.to_string())));
@@ -98,4 +113,18 @@ fn words(rule: &Rule) -> Vec<(&'static str, String)> {
     words.extend(rule.path.as_ref().map(|path| ("path", path.to_string())));
     words.extend(rule.shape.as_ref().map(|shape| ("shape", shape.shown.to_string())));
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_of;
+
+    #[test]
+    fn what_nobody_sees_is_escaped_in_the_file() {
+        for text in ["@write:/a\u{202e}b", "echo \"a\u{200b}\\\n\"", "tab\t", "\u{e0041}", "plain \"text\" \\ é"] {
+            let value = value_of(text);
+            assert_eq!(value.as_str(), Some(text));
+            assert!(!value.to_string().chars().any(crate::model::is_deceptive), "{value}");
+        }
+    }
 }

@@ -80,8 +80,8 @@ impl State {
         Ok(unless_nothing(self.follow_file(&self.narrowed_to(policy), run, now)?))
     }
 
-    /// Applies the held-back part of a file after the approval of a person. A person with an owner can approve changes
-    /// for that owner only.
+    /// Applies the held-back part of a file after the approval of a person. A person with an owner approves the part
+    /// for that owner's agents; the rest goes on waiting under its number.
     pub(super) fn agree_to_widening(
         &self,
         by: Actor,
@@ -95,13 +95,36 @@ impl State {
             return Err(Refusal::OtherChange { waiting: held_back.change });
         }
         let policy = &held_back.policy;
-        if let Some(owner) = owner
-            && let Some((agent, _)) = self.widened(policy).find(|(_, others)| *others != owner)
-        {
+        let foreign = owner.and_then(|owner| Some((owner, self.widened(policy).find(|(_, other)| *other != owner)?.0)));
+        let Some((owner, agent)) = foreign else {
+            let events = self.follow_file(policy, run, now)?.into_iter();
+            return Ok(events.map(|event| agreed_by(&by, event)).collect());
+        };
+        let Some(part) = self.part_for(owner, policy) else {
             return Err(Refusal::OtherOwner { agent: agent.clone(), owner: owner.clone() });
+        };
+        let mut events: Vec<_> =
+            self.follow_file(&part, run, now)?.into_iter().map(|event| agreed_by(&by, event)).collect();
+        let is_foreign = |agent: &AgentId| policy.agents.get(agent).is_some_and(|spec| spec.profile.owner != *owner);
+        let HeldChange { mut would_gain, mut besides, .. } = self.told_of(change, policy, run, now)?;
+        would_gain.retain(|(agent, _)| is_foreign(agent));
+        besides.retain(|(agent, _)| agent.as_ref().is_none_or(is_foreign));
+        events.push(Event::ConfigHeldBack { change, policy: Arc::clone(policy), would_gain, besides });
+        Ok(events)
+    }
+
+    /// Returns the policy that gives more to the agents of `owner` alone, or none if it gives them nothing, or if it
+    /// gives more to all agents.
+    fn part_for(&self, owner: &OwnerId, policy: &Policy) -> Option<Policy> {
+        let mut part = self.narrowed_to(policy);
+        let is_own =
+            |(id, spec): &(&AgentId, &AgentPolicy)| spec.profile.owner == *owner && part.agents.get(*id) != Some(*spec);
+        let own: Vec<_> = policy.agents.iter().filter(is_own).map(|(id, spec)| (id.clone(), spec.clone())).collect();
+        if own.is_empty() || part.settings != policy.settings {
+            return None;
         }
-        let events = self.follow_file(policy, run, now)?.into_iter();
-        Ok(events.map(|event| agreed_by(&by, event)).collect())
+        part.agents.extend(own);
+        Some(part)
     }
 
     /// Returns the agents that gain something by `policy`, with their owners. A wider setting concerns all agents.

@@ -83,7 +83,12 @@ pub(super) fn project() -> Project {
 /// Returns a wrapper with an engine of its own in this directory, around an agent.
 pub(super) fn own(directory: &Path, options: &[&str], agent: &[&str]) -> Command {
     let mut command = Command::new(BESTOW);
-    command.args(["acp", "wrap", "--agent", "coder"]).args(options).arg("--").args(agent).current_dir(directory);
+    command
+        .args(["acp", "wrap", "--agent", "coder", "--config", "agents.toml"])
+        .args(options)
+        .arg("--")
+        .args(agent)
+        .current_dir(directory);
     command
 }
 
@@ -263,9 +268,13 @@ async fn what_is_set_up_wrongly_is_said_on_standard_error_and_nothing_on_standar
     for (words, code, told) in [
         (&["acp", "wrap", "--agent", "coder"][..], 64, "AGENT"),
         (&["acp", "wrap", "--agent", "coder", "--url", "http://127.0.0.1:1", "--", "true"], 64, "--url"),
-        (&["acp", "wrap", "--agent", "nobody", "--", "true"], 1, "nobody"),
+        (&["acp", "wrap", "--agent", "nobody", "--config", "agents.toml", "--", "true"], 1, "nobody"),
         (&["acp", "wrap", "--agent", "coder", "--config", "none.toml", "--", "true"], 1, "none.toml"),
-        (&["acp", "wrap", "--agent", "coder", "--", "/does/not/exist"], 1, "/does/not/exist"),
+        (
+            &["acp", "wrap", "--agent", "coder", "--config", "agents.toml", "--", "/does/not/exist"],
+            1,
+            "/does/not/exist",
+        ),
         (&["acp", "wrap", "--", "true"], 1, "BESTOW_TOKEN"),
         (&["acp", "agent", "--url", "http://127.0.0.1:1", "--token-file", "none"], 1, "none"),
         (&["acp", "agent", "--url", "http://127.0.0.1:1", "--token-file", "agents.toml"], 1, "start `bestow serve"),

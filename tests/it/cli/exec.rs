@@ -342,3 +342,16 @@ fn the_begin_and_the_end_of_each_command_are_in_the_audit_trail_also_after_a_kil
     assert!(ends.len() == 3 && found(0, "exited with code 3") && found(2, "exited with code 0"), "{ends:#?}");
     assert!(found(1, "a command of worker ended with its engine"), "{ends:#?}");
 }
+
+#[test]
+fn the_audit_trail_has_what_the_sandbox_denied_to_a_typed_command() {
+    let (world, config) = config("");
+    let state = world.text("state");
+    let outside = world.text("outside/denied");
+    let words = ["exec", "--agent", "worker", "--config", &config, "--state", &state, "--"];
+    let told = bestow(&[&words[..], &["sh", "-c", &format!("echo before >&2; echo x > {outside}")]].concat(), b"");
+    assert!(text(&told.stderr).starts_with("before\n") && text(&told.stderr).contains(&outside), "{told:?}");
+    let shown = bestow(&["audit", "show", "--state", &state], b"");
+    let shown = text(&shown.stdout);
+    assert!(shown.lines().any(|line| line.contains("sandbox.violation") && line.contains(&outside)), "{shown}");
+}

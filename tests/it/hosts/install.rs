@@ -285,7 +285,7 @@ fn hooks_in_settings_that_are_not_plain_json_are_taken_out_and_not_called_comple
 fn options_with_which_every_call_would_be_blocked_are_refused() {
     let project = Project::new(None);
     for (words, why) in [
-        (&["--agent", "clod"][..], "there is `claude`"),
+        (&["--agent", "clod", "--config", "agents.toml"][..], "there is `claude`"),
         (&["--agent", "claude", "--config", "none.toml"], "none.toml"),
         (&["--ready-file", "none.json", "--token-file", "none"], "`--ready-file`: there is no file none.json"),
         (&["--token-file", "none"], "`bestow token create --role agent` prints a token"),

@@ -443,6 +443,22 @@ fn every_mistake_is_a_denial_in_the_form_of_the_host() {
     assert_eq!((copilot.code, &copilot.json["permissionDecision"]), (0, &json!("deny")), "{copilot:?}");
 }
 
+/// The attack: the project that was cloned has a policy file and a state directory, in which everything is allowed.
+#[test]
+fn a_policy_file_where_the_agent_works_is_not_found() {
+    let project = project();
+    let all = "\n[[agents.claude.rules]]\nverdict = \"allow\"\ncommand = [\"make **\"]\ncwd = \"anywhere\"\n\
+               children = true\n";
+    project.policy(&format!("{POLICY}{all}"));
+    let text = || event(&project, "PreToolUse", "make evil", None);
+    assert_eq!(ask(&project, &claude(&OWN), text()).decision(), "allow", "the file allows the call");
+    for words in [&["--agent", "claude"][..], &["--agent", "claude", "--state", "state"]] {
+        let answered = ask(&project, &claude(words), text());
+        answered.is_no("no policy file is named");
+        assert!(answered.told.contains("`--config FILE`"), "{answered:?}");
+    }
+}
+
 #[test]
 fn a_tool_that_lies_about_its_name_is_judged_as_an_unknown_tool() {
     let project = project();
@@ -453,7 +469,7 @@ fn a_tool_that_lies_about_its_name_is_judged_as_an_unknown_tool() {
 #[test]
 fn a_host_that_never_ends_its_text_gets_a_denial_in_time() {
     let project = project();
-    let words = claude(&["--agent", "claude", "--time-limit", "300ms"]);
+    let words = claude(&["--agent", "claude", "--config", "agents.toml", "--time-limit", "300ms"]);
     let (mut child, stdin) = start(&project, &words);
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();

@@ -95,10 +95,20 @@ fn a_good_reply_of_such_a_server_allows() {
     let head = server.asked.recv().unwrap();
     assert!(head.starts_with("POST /api/hooks/classify HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("authorization: Bearer bestow_0123456789ab_secret\r\n"), "{head}");
-    // An answer needs no tier and no reason, and unknown fields are left out.
-    let server = BadServer::sending(reply("200 OK", r#"{"allow":true,"later":1}"#));
-    let answer = server.hook().ask(LS);
-    assert_eq!((answer.code, answer.json.to_string()), (0, r#"{"allow":true}"#.to_owned()));
+}
+
+#[test]
+fn an_answer_that_is_not_whole_allows_nothing() {
+    for body in [
+        r#"{"allow":true}"#,
+        r#"{"allow":true,"tier":"safe"}"#,
+        r#"{"allow":true,"reason":"read-only"}"#,
+        r#"{"allow":true,"tier":"safe","reason":""}"#,
+        r#"{"allow":true,"tier":"safe","reason":"read-only","later":1}"#,
+        r#"{"allow":true,"tier":"safe","reason":"read-only","reason":"read-only"}"#,
+    ] {
+        BadServer::sending(reply("200 OK", body)).hook().ask(LS).is_no(body);
+    }
 }
 
 #[test]
@@ -221,7 +231,7 @@ fn c44_a_server_that_is_down_or_accepts_nobody_is_a_no() {
 
 #[test]
 fn a_host_that_does_not_read_the_answer_gets_no_permission() {
-    let long = format!(r#"{{"allow":true,"reason":"{}"}}"#, "x".repeat(1 << 20));
+    let long = format!(r#"{{"allow":true,"tier":"safe","reason":"{}"}}"#, "x".repeat(1 << 20));
     let server = BadServer::sending(reply("200 OK", &long));
     let mut unread = server.hook().start(LS);
     assert_eq!(unread.wait().unwrap().code(), Some(2), "the answer does not fit into the pipe");

@@ -1,5 +1,6 @@
 //! Tests of the server, over real sockets.
 
+mod at_once;
 mod attribution;
 mod classify;
 pub(crate) mod client;
@@ -12,8 +13,10 @@ mod decide;
 mod description;
 mod facts;
 mod frames;
+mod half_heads;
 mod hook;
 mod hook_servers;
+mod impostor;
 mod malformed;
 mod numbers;
 mod process;

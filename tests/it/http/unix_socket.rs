@@ -78,7 +78,7 @@ fn only_its_owner_can_open_the_socket_and_every_request_needs_a_credential_and_a
 }
 
 #[test]
-fn the_commands_use_the_socket_that_the_ready_file_names_and_the_address_if_they_cannot() {
+fn a_command_uses_the_socket_of_the_ready_file_alone() {
     let project = served();
     let whole = ready(&project);
     let to_socket = format!("unix://{}", socket(&project).display());
@@ -92,7 +92,7 @@ fn the_commands_use_the_socket_that_the_ready_file_names_and_the_address_if_they
     for (url, socket, is_answered) in [
         (&whole["url"], &whole["socket"], true),
         (&nowhere, &whole["socket"], true),
-        (&whole["url"], &none, true),
+        (&whole["url"], &none, false),
         (&whole["url"], &Value::Null, true),
         (&nowhere, &none, false),
         (&nowhere, &json!("state/server.sock"), false),

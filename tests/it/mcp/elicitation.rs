@@ -80,6 +80,8 @@ async fn an_answer_that_was_not_offered_is_no_approval() {
         json!({ "action": "accept", "content": {} }),
         json!({ "action": "accept", "content": { "answer": true } }),
         json!({ "action": "accept", "content": ["once"] }),
+        json!({ "action": "accept", "content": { "answer": "once", "scope": "once" } }),
+        json!({ "action": "accept", "content": { "answer": "once", "Answer": "deny" } }),
     ] {
         let (world, mut client) = asking(elicitation(), "2025-11-25").await;
         let (request, question) = asked(&world, &mut client).await;
@@ -140,9 +142,11 @@ kind = \"subagent\"
     async fn the_real_command_asks_the_user_of_a_foreground_agent_only() {
         let project = Project::new();
         project.policy(POLICY);
-        let (code, told) = Mcp::start(project.path(), &["--agent", "bot", "--elicit"]).end().await;
+        let with =
+            |words: &[&str]| Mcp::start(project.path(), &[&["--config", "agents.toml", "--elicit"], words].concat());
+        let (code, told) = with(&["--agent", "bot"]).end().await;
         assert!(code == Some(64) && told.contains("background agent"), "{told}");
-        let mut mcp = Mcp::start(project.path(), &["--agent", "lead", "--elicit", "--by", "ann"]);
+        let mut mcp = with(&["--agent", "lead", "--by", "ann"]);
         mcp.client.greet_with("2025-11-25", json!({ "elicitation": {} })).await;
         mcp.client.result("tools/list", json!({})).await;
         let asked = json!({ "permissions": ["@network"], "reason": "to publish", "wait_seconds": 50 });
@@ -187,14 +191,16 @@ kind = \"subagent\"
     async fn the_relay_asks_the_user_about_the_requests_of_the_server() {
         let project = served();
         let you = std::fs::read_to_string(project.path().join("you")).unwrap();
-        for (answer, status) in [
+        let answers = [
             (json!({ "action": "accept", "content": { "answer": "session" } }), "granted"),
             (json!({ "action": "decline" }), "denied"),
             (json!({ "action": "accept", "content": { "answer": "always" } }), "pending"),
             (json!({ "action": "cancel" }), "pending"),
-        ] {
+            (json!({ "action": "accept", "content": { "answer": "session", "comment": "" } }), "pending"),
+        ];
+        for (number, (answer, status)) in answers.into_iter().enumerate() {
             let mut mcp = relayed(&project, "2025-11-25").await;
-            let permission = format!("@write:/{status}{}", answer["action"].as_str().unwrap());
+            let permission = format!("@write:/place{number}");
             let asked = json!({ "permissions": [permission], "reason": "to publish" });
             let id = mcp.client.ok("request_permission", asked).await["request_id"].clone();
             let question = mcp.client.other().await;
@@ -279,7 +285,7 @@ kind = \"subagent\"
         let script = Path::new(ROOT).join("tests/it/mcp/counterparts/client-elicit.mjs");
         for (answer, status) in [("once", "granted"), ("deny", "denied")] {
             let project = served();
-            let own: &[&str] = &["--agent", "lead", "--elicit", "--state", "own"];
+            let own: &[&str] = &["--agent", "lead", "--config", "agents.toml", "--elicit", "--state", "own"];
             for words in [own, &words("lead", "you")] {
                 let mut command = tokio::process::Command::new("node");
                 command.arg(&script).arg(&place).args([answer, BESTOW, "mcp"]).args(words);

@@ -56,7 +56,7 @@ impl Mcp {
     }
 }
 
-const OWN: [&str; 2] = ["--agent", "bot"];
+const OWN: [&str; 4] = ["--agent", "bot", "--config", "agents.toml"];
 
 #[tokio::test]
 async fn an_agent_is_served_on_standard_input_and_output() {
@@ -123,7 +123,8 @@ async fn a_second_client_on_the_state_directory_is_told_to_use_a_server() {
 async fn settings_that_are_wrong_end_it_with_the_reason() {
     let project = Project::new();
     for (words, code, named) in [
-        (&["--agent", "nobody"][..], 1, "nobody"),
+        (&["--agent", "nobody", "--config", "agents.toml"][..], 1, "nobody"),
+        (&["--agent", "bot"], 64, "--config"),
         (&["--agent", "bot", "--config", "nothing.toml"], 1, "nothing.toml"),
         (&["--agent", "bot", "--url", "http://127.0.0.1:1"], 64, "--url"),
         (&["--agent", "two words"], 64, "--agent"),

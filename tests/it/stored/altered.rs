@@ -126,9 +126,14 @@ fn history(disk: &Arc<FakeDisk>) -> Result<Vec<Stored>, String> {
     Ok(all)
 }
 
+/// Returns true for the files that say something about the records.
+fn is_a_record(name: &str) -> bool {
+    name != "RESERVE" && name != ".gitignore"
+}
+
 impl Place {
     fn files(&self) -> Vec<String> {
-        names(&self.disk, "").into_iter().filter(|name| name != "RESERVE").collect()
+        names(&self.disk, "").into_iter().filter(|name| is_a_record(name)).collect()
     }
 
     /// Returns the disk with another content of one file.
@@ -199,7 +204,7 @@ impl Place {
     /// Puts back each file of each earlier moment.
     async fn files_are_older(&self) {
         for (moment, older) in self.older.iter().enumerate() {
-            for name in names(older, "").into_iter().filter(|name| name != "RESERVE") {
+            for name in names(older, "").into_iter().filter(|name| is_a_record(name)) {
                 let content = older.read_file(&name);
                 let context = format!("{name} is the one of moment {moment}");
                 self.is_named_or_holds(&self.with(&name, &content), &context).await;

@@ -23,13 +23,13 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) async fn of(args: &WrapArgs) -> Result<Judge, Exit> {
-        let Some(agent) = &args.engine.agent else {
+        let Some(own) = args.engine.own_engine().map_err(Exit::usage)? else {
             let source = Source::of(&args.engine.remote);
             warn_of_server(source.clone()).await?;
             return Ok(Judge { sessions: Arc::new(RemoteSessions(source)), own: None });
         };
-        let engine = own_engine::opened(agent, &args.engine.config, &args.engine.state).await?;
-        let host = match suggest::registered(&engine, agent, &args.engine.config) {
+        let engine = own_engine::open(&own).await?;
+        let host = match suggest::registered(&engine, &own.agent, &own.config) {
             Ok(host) => host,
             Err(why) => {
                 engine.shutdown().await;

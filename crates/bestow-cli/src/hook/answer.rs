@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// The answer about one tool call, with the names of the Permissions API.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Answer {
     allow: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,19 +30,21 @@ impl Answer {
         Answer { allow: false, tier: None, reason, request_id: None, updated_input: None, feedback: None }
     }
 
-    /// Returns the answer in a reply. Only a reply with status 200 and with fields of the right types can allow a call.
+    /// Returns the answer in a reply. Only a reply with status 200, with every field of an answer and no other one, can
+    /// allow a call: anything less was said by something else than a server of bestow, or by another version.
     pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Answer {
-        let told = understood(body);
         if status != StatusCode::OK {
-            // The server explains its errors in the same form.
-            let reason = told.ok().filter(|told| !told.allow).and_then(|told| told.reason);
+            let reason = reason_of_error(body);
             return Answer::no(reason.unwrap_or_else(|| format!("the server replied with status {status}")));
         }
-        match told {
+        match understood(body) {
             Err(why) => Answer::no(format!("the reply of the server is not an answer: {why}")),
             // A host that does not know the field would call the tool with the input that nobody approved.
             Ok(told) if told.allow && told.updated_input.is_some() => {
                 Answer::no("the reply of the server contradicts itself: it allows the call with another input")
+            }
+            Ok(told) if told.allow && (told.tier.is_none() || told.reason.as_ref().is_none_or(String::is_empty)) => {
+                Answer::no("the reply of the server is not whole: it allows the call without a tier and a reason")
             }
             Ok(told) if !told.allow && told.reason.as_ref().is_none_or(String::is_empty) => {
                 Answer { reason: Some("the server gave no reason".to_owned()), ..told }
@@ -67,7 +69,13 @@ impl Answer {
     }
 }
 
-/// Reads an answer. Unknown fields are left out.
+/// Returns the reason in an error of the server, which has more fields than an answer.
+fn reason_of_error(body: &[u8]) -> Option<String> {
+    let StrictJson(told) = serde_json::from_slice(body).ok()?;
+    let is_no = told.get("allow") == Some(&Value::Bool(false));
+    is_no.then(|| told.get("reason")?.as_str().map(str::to_owned))?
+}
+
 fn understood(body: &[u8]) -> Result<Answer, serde_json::Error> {
     let StrictJson(value) = serde_json::from_slice(body)?;
     serde_json::from_value(value)

@@ -117,12 +117,11 @@ async fn heard(host: Host, args: &HostHookArgs, limit: Duration, known: &Known) 
     {
         return Err(UNKNOWN_DIRECTORY.to_owned());
     }
-    let Some(agent) = &args.engine.agent else {
+    let Some(engine) = args.engine.own_engine()? else {
         let sessions = RemoteSessions(Source::of(&args.engine.remote));
         return told(host, &sessions, event, args.wait.min(patience)).await;
     };
-    let (config, state) = (&args.engine.config, &args.engine.state);
-    own::with_engine(agent, config, state, patience, async |sessions| {
+    own::with_engine(&engine, patience, async |sessions| {
         // Nobody can attend to an engine that is open for the time of a hook.
         told(host, sessions, event, Duration::ZERO).await
     })

@@ -67,9 +67,9 @@ impl Survey {
         Ok(Survey { found, writable, left_out, has_git, managers })
     }
 
-    /// Returns the patterns of the commands that build and test here.
-    pub(super) fn commands(&self) -> impl Iterator<Item = &'static str> {
-        self.managers.iter().flat_map(|manager| manager.commands).copied()
+    /// Returns a command that runs code of the directory, if a tool for that is known.
+    pub(super) fn test(&self) -> Option<&'static str> {
+        self.managers.first().map(|manager| manager.test)
     }
 
     /// Returns the patterns of the commands that send work to other machines.

@@ -61,21 +61,19 @@ pub(super) fn policy(survey: &Survey) -> String {
     };
     let writable: String = survey.writable.iter().map(|name| format!("  \"@write:{name}\",\n")).collect();
     let permissions = format!("permissions = [\n{writable}]\n");
-    format!("{HEAD}{git}{ask}{LEAD}{permissions}{}{HELPER}{}", allowed(survey), tests(survey))
+    format!("{HEAD}{git}{ask}{LEAD}{permissions}{}{HELPER}{}", code(survey), tests(survey))
 }
 
-/// Returns the rule that allows the commands of the package managers.
-fn allowed(survey: &Survey) -> String {
-    let commands: Vec<_> = survey.commands().collect();
-    if commands.is_empty() {
-        return String::new();
-    }
-    format!(
-        "\n# These commands run code of this directory, which the agent may have written. Remove the rule to be asked\n\
-         # each time, or run them in the sandbox: `bestow exec`.\n\
-         [[agents.lead.rules]]\nverdict = \"allow\"\ncommand = {}\n",
-        list(&commands)
-    )
+/// Returns the remark about commands that run code of the directory. No rule allows them: the agent may have written
+/// that code, and nothing would confine it.
+fn code(survey: &Survey) -> String {
+    survey.test().map_or_else(String::new, |command| {
+        format!(
+            "\n# A command that runs code of this directory, such as `{command}`, asks each time: `lead` may have \
+             written that\n# code. In the sandbox it can do no more than `lead` may, so it runs without a question:\n# \
+             `bestow exec --agent lead -- {command}`.\n"
+        )
+    })
 }
 
 /// Returns the tests of the file. It does not take effect while one of them fails.
@@ -83,16 +81,16 @@ fn tests(survey: &Survey) -> String {
     let command = |pattern: &str, verdict: &str| {
         format!("\n[[test]]\nagent = \"lead\"\ncommand = \"{}\"\nexpect = \"{verdict}\"\n", without_rest(pattern))
     };
-    let allowed = survey.commands().next().map_or_else(String::new, |pattern| command(pattern, "allow"));
-    let asked = survey.publishing().next().map_or_else(String::new, |pattern| command(pattern, "ask"));
+    let asked = survey.test().into_iter().chain(survey.publishing().next());
+    let asked: String = asked.map(|pattern| command(pattern, "ask")).collect();
     format!(
         "\n# What you expect of this file. While a test fails, the file does not take effect.\n\
-         [[test]]\nagent = \"lead\"\nwrite = \".env\"\nexpect = \"deny\"\n{allowed}{asked}"
+         [[test]]\nagent = \"lead\"\nwrite = \".env\"\nexpect = \"deny\"\n{asked}"
     )
 }
 
 /// Returns a pattern of commands without its open end.
-pub(super) fn without_rest(pattern: &str) -> &str {
+fn without_rest(pattern: &str) -> &str {
     pattern.strip_suffix(" **").unwrap_or(pattern)
 }
 

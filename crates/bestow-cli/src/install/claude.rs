@@ -10,7 +10,11 @@ use std::{
 use bestow::{PolicyFile, fs::for_shell};
 
 use super::settings::Hook;
-use crate::{args::HostHookArgs, exit::Exit, suggest};
+use crate::{
+    args::{HostHookArgs, OwnEngine},
+    exit::Exit,
+    suggest,
+};
 
 /// The events that `bestow hook claude` answers. Those about a tool have a matcher.
 const EVENTS: [(&str, bool); 6] = [
@@ -61,10 +65,9 @@ pub(super) fn hooks(args: &HostHookArgs, version: Option<[u64; 3]>) -> Result<Ve
 
 /// Refuses options with which every call would be blocked.
 fn check(args: &HostHookArgs) -> Result<(), Exit> {
-    if let Some(agent) = &args.engine.agent {
-        let config = &args.engine.config;
-        let policy = PolicyFile::new(config).read().and_then(|text| text.parse()).map_err(Exit::failed)?;
-        return suggest::require_agent(agent, &policy, config.display());
+    if let Some(OwnEngine { agent, config, .. }) = args.engine.own_engine().map_err(Exit::usage)? {
+        let policy = PolicyFile::new(&config).read().and_then(|text| text.parse()).map_err(Exit::failed)?;
+        return suggest::require_agent(&agent, &policy, config.display());
     }
     let files = [("--ready-file", &args.engine.remote.ready_file), ("--token-file", &args.engine.remote.token_file)];
     for (option, file) in files {
@@ -87,10 +90,10 @@ fn command(args: &HostHookArgs) -> Result<String, Exit> {
         absolute(path).map_err(|why| Exit::failed(format_args!("{}: {why}", super::file::shown(path))))
     };
     let remote = &args.engine.remote;
-    if let Some(agent) = &args.engine.agent {
+    if let Some(OwnEngine { agent, config, state }) = args.engine.own_engine().map_err(Exit::usage)? {
         add("--agent", OsStr::new(agent.as_str()));
-        add("--config", full(&args.engine.config)?.as_os_str());
-        add("--state", full(&args.engine.state)?.as_os_str());
+        add("--config", full(&config)?.as_os_str());
+        add("--state", full(&state)?.as_os_str());
     }
     if let Some(url) = &remote.url {
         add("--url", OsStr::new(url));

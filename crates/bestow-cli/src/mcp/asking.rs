@@ -9,7 +9,7 @@ use std::{
 };
 
 use bestow_hosts::acp::foreground::{Card, Choice, Inbox as _, News};
-use bestow_mcp::Speaker;
+use bestow_mcp::{Speaker, elicited_answer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task};
@@ -201,7 +201,7 @@ fn choice(result: &Value, offered: &[Choice]) -> Option<Choice> {
     match result.get("action")?.as_str()? {
         "decline" => Some(Choice::Deny),
         "accept" => {
-            let chosen = result.pointer("/content/answer")?.as_str()?;
+            let chosen = elicited_answer(result.get("content")?)?;
             if chosen == DENY {
                 return Some(Choice::Deny);
             }

@@ -21,8 +21,8 @@ use crate::{
 pub(crate) fn mcp(args: McpArgs) -> Result<Exit, Exit> {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Exit::failed)?;
     let done = runtime.block_on(async {
-        match &args.engine.agent {
-            Some(agent) => own::serve(agent, &args).await,
+        match args.engine.own_engine().map_err(Exit::usage)? {
+            Some(own) => own::serve(&own, &args).await,
             None => relay::serve(Source::of(&args.engine.remote), approver(&args)?).await,
         }
     });

@@ -1,11 +1,11 @@
 //! An engine of its own, for one client.
 
-use bestow::{AgentId, Approver, Engine, Profile};
+use bestow::{Approver, Engine, Profile};
 use bestow_mcp::{Lines, server};
 use rmcp::{ServiceExt, service::ServerInitializeError};
 
 use crate::{
-    args::{McpArgs, user_name},
+    args::{McpArgs, OwnEngine, user_name},
     exit::Exit,
     own_engine, signals, suggest,
 };
@@ -14,22 +14,20 @@ use crate::{
 const MEANS: &str = "mcp";
 
 /// Serves an agent of an engine that this process runs.
-pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
-    let (config, state) = (&args.engine.config, &args.engine.state);
+pub(super) async fn serve(own: &OwnEngine, args: &McpArgs) -> Result<Exit, Exit> {
     let stop = signals::end().map_err(Exit::failed)?;
-    let engine = Engine::open_durable(config, state)
-        .await
-        .map_err(|why| Exit::failed(own_engine::not_opened(why, agent, state)))?;
+    let engine = own_engine::open(own).await?;
     let served = tokio::select! {
-        served = served(&engine, agent, args) => served,
+        served = served(&engine, own, args) => served,
         () = stop => Ok(Exit::Done),
     };
     engine.shutdown().await;
     served
 }
 
-async fn served(engine: &Engine, agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
-    let known = suggest::registered(engine, agent, &args.engine.config).map_err(Exit::failed)?;
+async fn served(engine: &Engine, own: &OwnEngine, args: &McpArgs) -> Result<Exit, Exit> {
+    let agent = &own.agent;
+    let known = suggest::registered(engine, agent, &own.config).map_err(Exit::failed)?;
     let profile = known.profile().map_err(Exit::failed)?;
     let server = match args.elicit {
         true => server(engine, agent.clone()).asking(user(engine, &profile, args)?),

@@ -2,6 +2,7 @@
 
 mod connect;
 mod holder;
+mod peer;
 mod post;
 mod sessions;
 mod settings;

@@ -4,6 +4,7 @@ use std::{
     env, fmt,
     fs::File,
     io::{self, Read},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -39,12 +40,25 @@ pub(crate) struct Address {
     pub(crate) port: u16,
 }
 
+/// The way to a server that a ready file names.
+#[derive(Clone, Debug)]
+struct Ready {
+    url: String,
+    socket: Option<PathBuf>,
+    /// The user who wrote the file.
+    owner: u32,
+}
+
 /// A server, and the authority to ask it.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    /// Its socket in the file system. It comes first.
+    /// Its socket in the file system. Where there is one, the address is for users who may not open it.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) address: Option<Address>,
+    /// The user as whom the server runs, where a file says so. Nobody else gets the token.
+    pub(crate) user: Option<u32>,
+    /// The ready file that names the server.
+    pub(crate) ready_file: Option<PathBuf>,
     /// The value of `Host`.
     pub(crate) authority: HeaderValue,
     /// The path before the paths of the server.
@@ -84,11 +98,11 @@ impl Source {
         token.map(drop).map_err(|why| format!("{why}; or run an engine of its own with `--agent ID`"))
     }
 
-    /// Returns the address, and the socket in the ready file, if it names one.
-    fn url(&self) -> Result<(String, Option<PathBuf>), String> {
+    /// Returns the address, and what the ready file says besides, if it is asked.
+    fn url(&self) -> Result<(String, Option<Ready>), String> {
         match (&self.url, &self.ready_file) {
             (Some(url), _) => Ok((url.clone(), None)),
-            (None, Some(file)) => in_ready_file(file),
+            (None, Some(file)) => read_ready_file(file).map(|ready| (ready.url.clone(), Some(ready))),
             (None, None) => Ok((variable("BESTOW_URL")?.unwrap_or_else(|| DEFAULT.to_owned()), None)),
         }
     }
@@ -98,7 +112,8 @@ impl Source {
             let missing = "there is no token: set BESTOW_TOKEN, or name a file with `--token-file`";
             return variable("BESTOW_TOKEN")?.ok_or_else(|| missing.to_owned());
         };
-        let text = in_file("token file", file).map_err(|why| format!("{why}; `bestow token create` prints a token"))?;
+        let (text, _) =
+            in_file("token file", file).map_err(|why| format!("{why}; `bestow token create` prints a token"))?;
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 }
@@ -107,7 +122,7 @@ impl Server {
     /// Reads the settings.
     pub(crate) fn of(source: Source) -> Result<Server, String> {
         let authorization = authorization(&source.token()?)?;
-        let (url, socket) = source.url()?;
+        let (url, ready) = source.url()?;
         let wrong = |why: &str| format!("`{}` is not the address of a server: {why}", Escaped(&url));
         if let Some(path) = url.strip_prefix(SOCKET_SCHEME) {
             let socket = PathBuf::from(path);
@@ -115,8 +130,10 @@ impl Server {
                 return Err(wrong("the path of a socket is absolute, as in `unix:///work/state/server.sock`"));
             }
             return Ok(Server {
+                user: owner_of_directory(&socket),
                 socket: Some(socket),
                 address: None,
+                ready_file: None,
                 authority: HeaderValue::from_static("localhost"),
                 prefix: String::new(),
                 authorization,
@@ -133,7 +150,9 @@ impl Server {
             authority.filter(|authority| !authority.as_str().contains('@')).ok_or_else(|| wrong(example))?;
         let host = authority.host().trim_matches(['[', ']']).to_owned();
         Ok(Server {
-            socket,
+            socket: ready.as_ref().and_then(|ready| ready.socket.clone()),
+            user: ready.as_ref().map(|ready| ready.owner),
+            ready_file: source.ready_file.filter(|_| ready.is_some()),
             address: Some(Address { host, port: uri.port_u16().unwrap_or(80) }),
             authority: HeaderValue::from_str(authority.as_str()).map_err(|_| wrong(example))?,
             prefix: uri.path().trim_end_matches('/').to_owned(),
@@ -160,8 +179,14 @@ fn variable(name: &str) -> Result<Option<String>, String> {
     }
 }
 
-fn in_ready_file(file: &Path) -> Result<(String, Option<PathBuf>), String> {
-    let text = in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
+/// Returns the user who owns the directory of a socket, and so says which socket is there.
+fn owner_of_directory(socket: &Path) -> Option<u32> {
+    std::fs::metadata(socket.parent()?).ok().map(|directory| directory.uid())
+}
+
+fn read_ready_file(file: &Path) -> Result<Ready, String> {
+    let (text, owner) =
+        in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
     let StrictJson(ready) = serde_json::from_str(&text).map_err(|why| {
         format!(
             "{} is no ready file: {why}; `bestow serve` writes `server.json` into its state directory",
@@ -171,13 +196,20 @@ fn in_ready_file(file: &Path) -> Result<(String, Option<PathBuf>), String> {
     let text = |name: &str| ready.get(name).and_then(Value::as_str);
     let socket = text("socket").map(PathBuf::from).filter(|socket| socket.is_absolute());
     let url = text("url").ok_or_else(|| format!("the ready file {} has no `url`", file.display()))?;
-    Ok((url.to_owned(), socket))
+    Ok(Ready { url: url.to_owned(), socket, owner })
 }
 
-fn in_file(kind: &str, file: &Path) -> Result<String, String> {
+/// Returns the text of a file, and its owner.
+fn in_file(kind: &str, file: &Path) -> Result<(String, u32), String> {
     let wrong = |why: String| format!("the {kind} {}: {why}", file.display());
-    let text = File::open(file).and_then(|open| at_most(open, LONGEST)).map_err(|why| wrong(why.to_string()))?;
-    String::from_utf8(text).map_err(|_| wrong("it is not a text".to_owned()))
+    let read = || {
+        let open = File::open(file)?;
+        let owner = open.metadata()?.uid();
+        Ok((at_most(open, LONGEST)?, owner))
+    };
+    let (text, owner) = read().map_err(|why: io::Error| wrong(why.to_string()))?;
+    let text = String::from_utf8(text).map_err(|_| wrong("it is not a text".to_owned()))?;
+    Ok((text, owner))
 }
 
 /// Reads everything, if it has at most this number of bytes.

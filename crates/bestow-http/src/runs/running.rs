@@ -122,8 +122,7 @@ async fn spawn(
     profile: &Arc<Profile>,
     bot: &BotCommand,
 ) -> Result<Running, String> {
-    let writer = program::writer(&board.engine, profile, bot).map_err(|why| why.to_string())?;
-    if let Some(why) = writer {
+    if let Some(why) = program::refusal(&board.engine, profile, bot).map_err(|why| why.to_string())? {
         return Err(why);
     }
     let output = Arc::new(Output::new(board, &starting.owner, &starting.run, profile));

@@ -317,7 +317,7 @@ pub(super) const TABLES: &[Table] = &[
                 SomeTexts(Argument),
                 "The program that acts as the agent, and its arguments. `start_run` starts it.",
             ),
-            key("sandbox", Flag, "Confines the program of `command` to what the agent may do.").or("false"),
+            key("sandbox", Flag, "Confines the program of `command` to what the agent may do.").or("true"),
             MODE,
             PERMISSIONS,
             GRANT_ONLY,

@@ -322,9 +322,6 @@ async fn no_bot_acts_without_the_denials_of_its_run_while_the_run_is_stopped() {
     let agents = ["one", "two", "three", "four"];
     for agent in agents {
         stage.agent(agent, "you", script).await;
-        let place = stage.directory.path().display();
-        let gives = stage.daemon.world.you();
-        gives.give(agent, format!("@write:{place}"), bestow::grant::Scope::Always, "its place").await.unwrap();
     }
     let mut sorted = agents;
     sorted.sort_unstable();
@@ -334,6 +331,11 @@ async fn no_bot_acts_without_the_denials_of_its_run_while_the_run_is_stopped() {
     stage.seen("policy_for_all").await;
     say(&mut stage.you, json!({ "type": "start_run", "runId": run })).await;
     stage.seen("strategy_started").await;
+    for agent in agents {
+        let place = stage.directory.path().display();
+        let gives = stage.daemon.world.you();
+        gives.give(agent, format!("@write:{place}"), bestow::grant::Scope::Always, "its place").await.unwrap();
+    }
     let mut events = stage.daemon.world.engine.subscribe();
     let mut denied = 0;
     while denied < 100 {

@@ -6,6 +6,8 @@ mod lifecycle;
 mod policies;
 #[cfg(feature = "cli")]
 mod process;
+#[cfg(feature = "cli")]
+mod programs;
 mod races;
 
 use serde_json::{Value, json};

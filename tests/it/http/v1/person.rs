@@ -163,6 +163,31 @@ async fn a_change_of_the_file_that_gives_more_waits_for_a_person_of_its_owner() 
     assert_eq!(daemon.send(&you, "POST", &path(number), &empty).await.status, 404, "nothing waits");
 }
 
+/// A person agrees to what that person is shown, and the other owner's part goes on waiting.
+#[tokio::test]
+async fn each_owner_agrees_to_an_own_part_of_a_change() {
+    let daemon = Daemon::with(bestow_http::Limits::default(), |_| {}).await;
+    let mut settings = (*daemon.world.engine.settings().unwrap()).clone();
+    settings.widening = Widening::Confirm;
+    for gains in [&[][..], &["@network"]] {
+        let agents = [("ours", "you", gains), ("foreign", "them", gains)];
+        daemon.world.engine.configure(policy(settings.clone(), &agents)).await.unwrap();
+    }
+    let shown = async |token: &str| daemon.get(token, "/v1/config/change").await.json["change"].clone();
+    let holds = |agent: &str| daemon.world.engine.agent(agent).unwrap().permissions().unwrap().iter().count();
+    let tokens = [daemon.approver("you"), daemon.approver("them")];
+    let [number, same] = [shown(&tokens[0]).await["number"].clone(), shown(&tokens[1]).await["number"].clone()];
+    assert_eq!(number, same);
+    let path = format!("/v1/config/change/{number}/agree");
+    for (token, agent, held) in [(&tokens[1], "foreign", [0, 1]), (&tokens[0], "ours", [1, 1])] {
+        assert_eq!(shown(token).await["wouldGain"], json!([{ "agentId": agent, "permission": "@network" }]));
+        assert_eq!(daemon.send(token, "POST", &path, &json!({})).await.status, 200, "{agent}");
+        assert_eq!([holds("ours"), holds("foreign")], held, "{agent}");
+        assert_eq!(daemon.send(token, "POST", &path, &json!({})).await.status, 404, "{agent}: nothing of it waits");
+    }
+    assert_eq!(shown(&daemon.operator()).await, json!(null));
+}
+
 #[tokio::test]
 async fn a_server_without_tasks_or_a_trail_says_so() {
     let daemon = Daemon::start().await;

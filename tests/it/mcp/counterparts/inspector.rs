@@ -11,8 +11,8 @@ use crate::{http::project::Project, support::BESTOW};
 /// Runs the inspector with a server on standard input and output. Returns what it prints.
 async fn inspect(place: &Path, project: &Project, words: &[&str]) -> Value {
     let config = project.path().join("inspector.json");
-    let server =
-        json!({ "type": "stdio", "command": BESTOW, "args": ["mcp", "--agent", "bot"], "cwd": project.path() });
+    let args = ["mcp", "--agent", "bot", "--config", "agents.toml"];
+    let server = json!({ "type": "stdio", "command": BESTOW, "args": args, "cwd": project.path() });
     std::fs::write(&config, json!({ "mcpServers": { "bestow": server } }).to_string()).unwrap();
     let mut command = Command::new(place.join("node_modules/.bin/mcp-inspector"));
     command.args(["--cli", "--config"]).arg(&config).args(["--server", "bestow"]).args(words);

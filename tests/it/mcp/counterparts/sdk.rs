@@ -73,7 +73,9 @@ async fn the_clients_of_the_official_sdks_are_served_by_an_engine_of_its_own() {
     let project = Project::new();
     for (sdk, mode, version) in ALL {
         let Some(mut command) = sdk.command() else { return };
-        command.args([mode, "stdio", BESTOW, "mcp", "--agent", "bot"]).current_dir(project.path());
+        command
+            .args([mode, "stdio", BESTOW, "mcp", "--agent", "bot", "--config", "agents.toml"])
+            .current_dir(project.path());
         compare(&told(&mut command).await, version);
     }
 }

@@ -152,11 +152,13 @@ const ROWS: &[Row] = &[
     Row(Whole("rust-toolchain"), Anywhere, OBEYED),
     Row(Whole("rust-toolchain.toml"), Anywhere, OBEYED),
     // Keys, tokens, passwords.
+    Row(Begins(".bestow-"), Anywhere, SECRET),
     Row(Begins(".env."), Anywhere, SECRET),
     Row(Begins(".env_"), Anywhere, SECRET),
     Row(Begins("credentials."), Anywhere, SECRET),
     Row(Begins("credentials-"), Anywhere, SECRET),
     Row(Begins("credentials_"), Anywhere, SECRET),
+    Row(Ends("-token"), Anywhere, SECRET),
     Row(Ends(".env"), Anywhere, OBEYED_SECRET),
     Row(Ends(".jks"), Anywhere, SECRET),
     Row(Ends(".kdbx"), Anywhere, SECRET),
@@ -348,7 +350,8 @@ impl Index {
         let at = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(byte.to_ascii_lowercase()));
         let starting =
             self.starts.get(at(bytes.first())).filter(|(lengths, _)| lengths & (BEGINS | bit(bytes.len())) != 0);
-        let ending = self.ends.get(at(bytes.last())).filter(|rows| !rows.is_empty() && bytes.contains(&b'.'));
+        let has_end = || bytes.iter().any(|byte| matches!(byte, b'.' | b'-'));
+        let ending = self.ends.get(at(bytes.last())).filter(|rows| !rows.is_empty() && has_end());
         let stems = (bytes.len() >= SHORTEST_STEM && has_stem(name)).then_some(&self.stems);
         [starting.map(|(_, rows)| &**rows), ending.map(|rows| &**rows), stems.map(|rows| &**rows)]
     }
@@ -448,6 +451,16 @@ mod tests {
             };
             let has_it = |name: &String| INDEX.parts(name).into_iter().flatten().flatten().any(|row| row.0 == *form);
             assert!(names.iter().all(has_it), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn files_with_tokens_of_bestow_are_secrets() {
+        for name in ["approver-token", "claude-token", "Writer-Token", ".bestow-ann", ".bestow-claude"] {
+            assert!(alone(name).is_secret(), "{name}");
+        }
+        for name in ["token", "tokens", "tokenizer.rs", "bestow-ann", "token-bucket.rs", "a-token.rs"] {
+            assert!(!alone(name).is_secret(), "{name}");
         }
     }
 
