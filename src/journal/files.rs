@@ -59,6 +59,11 @@ pub(super) struct Listing {
 }
 
 impl Listing {
+    /// Returns true if there are no records and no snapshots.
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.is_empty() && self.snapshots.is_empty()
+    }
+
     /// Refuses a directory without the segment after its newest snapshot. That segment was begun before the snapshot
     /// was made.
     pub(super) fn refuse_lost_end(&self, files: &Files) -> Result<(), JournalError> {

@@ -146,6 +146,15 @@ impl Lock {
     }
 }
 
+/// Returns true if the directory has the lock file.
+pub(super) fn is_there(files: &Files) -> Result<bool, JournalError> {
+    match files.disk.read(&files.path(LOCK)) {
+        Ok(_) => Ok(true),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(files.failed(LOCK, "reading")(why)),
+    }
+}
+
 /// Returns the end of the last process, without a lock. Another process may begin to use the directory at any time.
 pub(super) fn last_end(files: &Files) -> Result<LastEnd, JournalError> {
     match files.disk.read(&files.path(LOCK)) {
