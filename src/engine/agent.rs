@@ -11,12 +11,8 @@ use crate::{
 };
 
 use super::{
-    Delivery, Error, Inbox, Notification, Resolved, Ticket,
-    agent_slot::AgentSlot,
-    commit_handle::CommitHandle,
-    fresh::fresh_run,
-    link::EngineLink,
-    shared::granted,
+    Delivery, Error, Inbox, Notification, Resolved, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle,
+    fresh::fresh_run, link::EngineLink, shared::granted,
 };
 
 /// The handle of one agent. It can check, request, grant, use and give up permissions. It cannot answer a request.

@@ -13,9 +13,9 @@ use crate::{
 };
 
 use super::{
+    command_source::CommandSource,
     commit_handle::CommitHandle,
     commit_queue::{Caller, Decided, Part, RolledBack},
-    link::CommandSource,
     shared::{Shared, StalledChannels, Writer},
     surface::Surface,
 };

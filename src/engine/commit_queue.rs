@@ -13,7 +13,7 @@ use crate::{
     ports::{Batch, Store, StoreError, StoreFault, Taken},
 };
 
-use super::{Error, link::OpenWrite, states::States, surface::Surface};
+use super::{Error, command_source::OpenWrite, states::States, surface::Surface};
 
 /// The published state, the state ahead, and the steps between them, which the store has not confirmed.
 #[derive(Debug)]
@@ -208,8 +208,7 @@ impl CommitQueue {
         let restriction = command.restriction();
         let first = self.sequence + 1;
         let step = write.map(|write| write.step(first));
-        let Carried { recorded: events, answer } =
-            self.states.ahead_mut().carry_out_once(step, command, meter, now);
+        let Carried { recorded: events, answer } = self.states.ahead_mut().carry_out_once(step, command, meter, now);
         if answer.is_ok() && !events.is_empty() {
             write.into_iter().for_each(|write| write.begin_at(first));
         }

@@ -1,55 +1,25 @@
 //! The connection of a handle to its engine. It may belong to one write with a key, and then so does every command that
 //! the handle gives.
 
-use std::{
-    ops::Deref,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{ops::Deref, sync::Arc};
 
 use crate::{
-    kernel::{Command, CurrentWrite},
+    kernel::Command,
     model::{AgentId, Means, WriteKey},
 };
 
-use super::{agent_slot::AgentSlot, commit_handle::CommitHandle, shared::Shared};
+use super::{
+    agent_slot::AgentSlot,
+    command_source::{CommandSource, OpenWrite},
+    commit_handle::CommitHandle,
+    shared::Shared,
+};
 
 /// The engine of a handle, and the write with a key that the handle carries out.
 #[derive(Clone, Debug)]
 pub(super) struct EngineLink {
     shared: Arc<Shared>,
     write: Option<Arc<OpenWrite>>,
-}
-
-/// A write with a key that is being carried out. It may have several steps.
-#[derive(Debug)]
-pub(super) struct OpenWrite {
-    key: WriteKey,
-    /// The number of its first event; 0 before its first step.
-    begun: AtomicU64,
-}
-
-/// The sender of a command: the means by which it acts, and the write that the command is a part of.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CommandSource<'s> {
-    pub(super) via: Option<&'s Means>,
-    pub(super) write: Option<&'s OpenWrite>,
-}
-
-impl OpenWrite {
-    /// Returns the write for a step whose first event will have the number `first`.
-    pub(super) fn step(&self, first: u64) -> CurrentWrite<'_> {
-        let begun = Some(self.begun.load(Ordering::Acquire)).filter(|begun| *begun != 0);
-        CurrentWrite { key: &self.key, first, begun }
-    }
-
-    /// Remembers the first step. The engine calls it under its lock.
-    pub(super) fn begin_at(&self, first: u64) {
-        // Later steps leave it as it is.
-        let _ = self.begun.compare_exchange(0, first, Ordering::AcqRel, Ordering::Acquire);
-    }
 }
 
 impl From<Arc<Shared>> for EngineLink {
@@ -69,8 +39,7 @@ impl Deref for EngineLink {
 impl EngineLink {
     /// Returns the link for the write with this key. Its steps before, if there are any, began with event `begun`.
     pub(super) fn for_write(&self, key: WriteKey, begun: Option<u64>) -> EngineLink {
-        let write = OpenWrite { key, begun: AtomicU64::new(begun.unwrap_or_default()) };
-        EngineLink { shared: Arc::clone(&self.shared), write: Some(Arc::new(write)) }
+        EngineLink { shared: Arc::clone(&self.shared), write: Some(Arc::new(OpenWrite::new(key, begun))) }
     }
 
     pub(super) fn source<'s>(&'s self, via: Option<&'s Means>) -> CommandSource<'s> {

@@ -12,6 +12,7 @@ mod authorize;
 mod batch_facts;
 mod below;
 mod classifier;
+mod command_source;
 mod commit;
 mod commit_handle;
 mod commit_queue;

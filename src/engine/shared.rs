@@ -29,12 +29,12 @@ use super::policy_texts::PolicyTexts;
 use super::{
     Error, Subscription, Ticket,
     agent_slot::AgentSlot,
+    command_source::CommandSource,
     commit_handle::CommitHandle,
     commit_queue::CommitQueue,
     events::{Bell, Events},
     fresh::{RequestIds, fresh_runtime},
     lines::Reader,
-    link::CommandSource,
     outside::Outside,
     registered_hook::RegisteredHook,
     surface::Open,

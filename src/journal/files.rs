@@ -56,6 +56,8 @@ pub(super) struct Listing {
     /// The numbers of the last events in the snapshots.
     pub(super) snapshots: Vec<u64>,
     unfinished: Vec<String>,
+    /// True if there are files that an archive of records does not have.
+    pub(super) has_other_files: bool,
 }
 
 impl Listing {
@@ -115,10 +117,13 @@ impl Files {
     pub(super) fn list(&self) -> Result<Listing, JournalError> {
         let mut listing = Listing::default();
         for name in self.names()? {
-            listing.segments.extend(number(&name, "journal-", ".jsonl"));
-            listing.snapshots.extend(number(&name, "snapshot-", ".json"));
+            let (segment, snapshot) = (number(&name, "journal-", ".jsonl"), number(&name, "snapshot-", ".json"));
+            listing.segments.extend(segment);
+            listing.snapshots.extend(snapshot);
             if name.ends_with(UNFINISHED) {
                 listing.unfinished.push(name);
+            } else {
+                listing.has_other_files |= segment.or(snapshot).is_none();
             }
         }
         listing.segments.sort_unstable();

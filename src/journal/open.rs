@@ -83,9 +83,7 @@ fn refuse_missing_lock(files: &Files) -> Result<(), JournalError> {
     if listing.is_empty() || lock::is_there(files)? {
         return Ok(());
     }
-    let head = find(files, &listing, LastEnd::Unknown)?.head;
-    let what = "the file `LOCK`, so nothing says if its newest records are there".to_owned();
-    Err(JournalError::Missing { directory: files.directory.clone(), what, next: Some(head.sequence + 1) })
+    Err(lock::missing(files, find(files, &listing, LastEnd::Unknown)?.head))
 }
 
 /// Reads a directory that another process may be using. A torn end is ignored: that process may be writing it.

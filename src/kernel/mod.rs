@@ -48,6 +48,7 @@ mod target;
 mod task_files;
 mod tool_policy;
 mod unknown_tool_input;
+mod write_once;
 mod write_roots;
 mod written;
 
@@ -64,7 +65,6 @@ pub use compiled_permissions::Check;
 pub(crate) use compiled_permissions::{CompiledPermissions, SharedLimits, check, compile, extend, revise};
 pub use exec_scope::ExecScope;
 pub(crate) use held_grants::HeldGrants;
-pub(crate) use keyed_writes::CurrentWrite;
 pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPermission, StatedPolicies, StatedRule, StatedViolation};
 pub(crate) use protected::{Protected, Standing};
@@ -84,6 +84,7 @@ pub(crate) use target::Target;
 #[cfg(feature = "schedule")]
 pub(crate) use task_files::WriteEnds;
 pub(crate) use unknown_tool_input::InputText;
+pub(crate) use write_once::CurrentWrite;
 
 use crate::model::{Event, Timestamp};
 

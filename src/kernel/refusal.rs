@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use thiserror::Error;
 
 use crate::model::{
-    AgentId, Code, Decision, Escaped, GrantId, InvalidGlob, KeyedWrite, Kind, OwnerId, Permission, Place, ProcessId, RequestId,
-    Resolution, Ruled, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName,
+    AgentId, Code, Decision, Escaped, GrantId, InvalidGlob, KeyedWrite, Kind, OwnerId, Permission, Place, ProcessId,
+    RequestId, Resolution, Ruled, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName,
 };
 
 /// A reason for which a command was not carried out. The state did not change.

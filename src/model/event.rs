@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, AgentId, AgentOrigin, ApproverId, CommandId, CredentialChange, Decision, Digest, Ended, Grant, GrantId,
-    KeyedWrite, LeftOut, Means, Mode, OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId,
-    Resolution, Route, Rule, RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp,
-    ToolName, ToolPolicies, Tools, Verdict,
+    KeyedWrite, LeftOut, Means, Mode, OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request,
+    RequestId, Resolution, Route, Rule, RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent,
+    Timestamp, ToolName, ToolPolicies, Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};

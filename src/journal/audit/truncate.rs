@@ -64,7 +64,8 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     let is_newer = |sequence: &u64| before <= *sequence;
     let is_promised = last_end.acknowledged().is_some_and(|head| before <= head.sequence);
     let listing = files.list()?;
-    let is_lost = is_promised || (!had_lock && before == kept.head.sequence + 1) || !listing.segments.contains(&kept.first);
+    let is_lost =
+        is_promised || (!had_lock && before == kept.head.sequence + 1) || !listing.segments.contains(&kept.first);
     if aside.is_empty() && !is_lost && !listing.snapshots.iter().any(is_newer) {
         return Err(no_such_event(directory.as_ref(), before));
     }

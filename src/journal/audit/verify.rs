@@ -84,6 +84,9 @@ pub fn verify_on(
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
     let has_noted_end = lock::is_there(&trail.files)?;
+    if !has_noted_end && trail.files.list()?.has_other_files {
+        return Err(lock::missing(&trail.files, trail.head));
+    }
     Ok(Verified { first: before + 1, head: trail.head, torn, has_noted_end })
 }
 

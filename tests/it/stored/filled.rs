@@ -83,8 +83,7 @@ async fn an_engine_whose_disk_was_full_goes_on_by_itself() {
     world.engine.shutdown().await;
     drop((ann, world));
     let after = open(&disk).await.unwrap();
-    let held: Vec<_> =
-        after.engine.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
+    let held: Vec<_> = after.engine.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
     assert_eq!(held, ["@write:/c"], "what was taken away while the disk was full stays away");
     assert!(open(&killed).await.is_ok(), "a kill meanwhile leaves no damage");
 }

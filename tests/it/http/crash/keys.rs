@@ -55,8 +55,10 @@ impl Killed {
         call(self.project.address(), method, path, &headers, &body.to_string()).await
     }
 
-    async fn once(&self, write: Write<'_>) -> Reply {
-        let reply = self.send(&format!("single-{}-{}", write.1, write.2), &write).await;
+    /// Sends a write with a key of its own.
+    async fn once(&mut self, write: Write<'_>) -> Reply {
+        self.keys += 1;
+        let reply = self.send(&format!("single {}", self.keys), &write).await;
         assert!(reply.status < 300, "{} {}: {reply:?}", write.1, write.2);
         reply
     }
@@ -121,7 +123,9 @@ async fn no_write_with_a_key_happens_again_after_a_kill() {
     killed.repeat((you, "PUT", "/v1/agents/bot/mode", json!({ "mode": "never" }))).await;
     let action = json!({ "operation": "command.execute", "resource": "rm -rf /srv/e" });
     let enable = json!({ "action": action, "reason": "r" });
-    let enabled = killed.repeat((you, "POST", "/v1/agents/bot/enable", enable.clone())).await;
+    killed.repeat((you, "POST", "/v1/agents/bot/enable", enable.clone())).await;
+    // A restart ends the approval of a destructive action.
+    let enabled = killed.once((you, "POST", "/v1/agents/bot/enable", enable.clone())).await.json;
     let path = format!("/v1/decisions/{}", enabled["savedDecisionId"].as_str().unwrap());
     killed.repeat((you, "DELETE", &path, json!({}))).await;
     let enabled = killed.once((you, "POST", "/v1/agents/bot/enable", enable)).await.json;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-pub(crate) use self::parts::Parts;
 pub(super) use self::create::{stored_end, stored_request};
+pub(crate) use self::parts::Parts;
 use crate::identity::Entrance;
 
 /// Returns the paths of this resource.

@@ -3,12 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use bestow::{
-    Error,
-    decision::Refusal,
-    journal::audit,
-    request::Resolution,
-};
+use bestow::{Error, decision::Refusal, journal::audit, request::Resolution};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -71,7 +66,8 @@ pub(super) async fn get(
             Ok(ticket) => RequestState::of_ticket(&ticket),
             Err(why) if why.status == StatusCode::NOT_FOUND => {
                 let (id, owner) = (agent.id().clone(), agent.profile()?.owner.clone());
-                ended_long_ago(&entrance, &caller, named, move |how: &Resolution| how.from == id && how.owner == owner).await?
+                ended_long_ago(&entrance, &caller, named, move |how: &Resolution| how.from == id && how.owner == owner)
+                    .await?
             }
             Err(why) => return Err(why),
         },
