@@ -49,7 +49,7 @@ impl Conditions {
         let patterns = one_of(table, "path", found, |text| {
             Ok(At { place: text.place, value: pattern::parse(text.value, base, verdict)? })
         });
-        let commands = one_of(table, "command", found, command);
+        let commands = one_of(table, "command", found, |text| command(text, verdict));
         let shapes = one_of(table, "shape", found, shape);
         let cwds = one_of(table, "cwd", found, |text| cwd(text, base));
         let of_a_yes = verdict == Verdict::Allow || !table.has("cwd");
@@ -248,6 +248,13 @@ fn shape(text: At<&str>) -> Result<Shape, Problem> {
     text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value))))
 }
 
-fn command(text: At<&str>) -> Result<CommandPattern, Problem> {
-    text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value))))
+fn command(text: At<&str>, verdict: Verdict) -> Result<CommandPattern, Problem> {
+    let pattern: CommandPattern =
+        text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value))))?;
+    if verdict == Verdict::Allow && pattern.has_inner_rest() {
+        let why =
+            format!("{}: in a rule that allows, `**` stands for all other words, so it comes last", quoted(text.value));
+        return Err(Problem::new(why).help("name the words before it: only rules that deny or ask may skip words"));
+    }
+    Ok(pattern)
 }

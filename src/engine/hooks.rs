@@ -433,6 +433,7 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         directory: old.directory.clone(),
         // Declared content of the original does not apply to another input.
         details: new.details,
+        shell: old.shell,
         in_sandbox: old.in_sandbox,
         what: new.what,
     }

@@ -14,7 +14,7 @@ use bestow_command::{
 };
 use foldhash::fast::RandomState;
 
-use crate::model::{CommandFingerprint, CommandShape, Destructive, Secrets, SpokenPart, Tier};
+use crate::model::{CommandFingerprint, CommandShape, Destructive, Secrets, Shell, SpokenPart, Tier};
 
 /// The maximum number of recent lines. The cache may hold up to twice as many.
 const MOST: usize = 128;
@@ -76,8 +76,14 @@ impl Reader {
         Reader { classifier, plainly: Lines::default(), strictly: Lines::default() }
     }
 
-    /// Returns the meaning of a line. With `strictly`, only reads are allowed without approval.
-    pub(super) fn line(&self, text: &str, strictly: bool) -> Arc<Line> {
+    /// Returns the meaning of a line in this shell. With `strictly`, only reads are allowed without approval. Few callers
+    /// name a shell, so only lines of an unknown one are cached.
+    pub(super) fn line(&self, text: &str, strictly: bool, shell: Shell) -> Arc<Line> {
+        if shell != Shell::Unknown {
+            let classifier = self.classifier.in_shell(shell);
+            let classifier = if strictly { classifier.strictly() } else { classifier };
+            return Arc::new(Line::of(text, classifier.judge(text)));
+        }
         if strictly {
             self.strictly.get_or(text, || Line::of(text, self.classifier.strictly().judge(text)))
         } else {
@@ -155,18 +161,21 @@ mod tests {
     #[test]
     fn a_line_is_read_once_and_only_so_many_lines_are_kept() {
         let reader = Reader::new(Classifier::default());
-        let first = reader.line("git status", false);
-        assert!(Arc::ptr_eq(&first, &reader.line("git status", false)));
-        assert!(!Arc::ptr_eq(&first, &reader.line("git status", true)), "another line between safe and dangerous");
+        let first = reader.line("git status", false, Shell::Unknown);
+        assert!(Arc::ptr_eq(&first, &reader.line("git status", false, Shell::Unknown)));
+        assert!(
+            !Arc::ptr_eq(&first, &reader.line("git status", true, Shell::Unknown)),
+            "another line between safe and dangerous"
+        );
         for number in 0..3 * MOST {
-            let _ = reader.line(&format!("cat f{number}"), false);
+            let _ = reader.line(&format!("cat f{number}"), false, Shell::Unknown);
             // A line that is used repeatedly stays in the cache.
-            assert!(Arc::ptr_eq(&first, &reader.line("git status", false)));
+            assert!(Arc::ptr_eq(&first, &reader.line("git status", false, Shell::Unknown)));
             let kept = reader.plainly.0.lock().unwrap();
             assert!(kept.lately.len() + kept.before.len() <= 2 * MOST);
         }
         let long = format!("cat {}", "f".repeat(LONGEST));
-        assert!(!Arc::ptr_eq(&reader.line(&long, false), &reader.line(&long, false)));
+        assert!(!Arc::ptr_eq(&reader.line(&long, false, Shell::Unknown), &reader.line(&long, false, Shell::Unknown)));
     }
 
     #[test]
@@ -176,8 +185,9 @@ mod tests {
             ["ls", "rm -rf /", "curl -u me:hunter2hunter2 https://example.com", "echo 'open", "git push && x=1 y"]
         {
             for strictly in [false, true] {
-                let known = (reader.line(text, strictly), reader.line(text, strictly)).1;
-                let anew = Reader::new(Classifier::default()).line(text, strictly);
+                let known =
+                    (reader.line(text, strictly, Shell::Unknown), reader.line(text, strictly, Shell::Unknown)).1;
+                let anew = Reader::new(Classifier::default()).line(text, strictly, Shell::Unknown);
                 assert_eq!(format!("{known:?}"), format!("{anew:?}"));
             }
         }

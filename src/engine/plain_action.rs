@@ -70,6 +70,7 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
         told: None,
         updated: false,
         overrides: action.overrides,
+        shell: action.shell,
         cwd: None,
         circumstances: action.circumstances,
         directory: None,

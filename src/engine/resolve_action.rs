@@ -13,8 +13,8 @@ use smol_str::SmolStr;
 use crate::{
     kernel::{InputText, ResolvedAction, Target, Use, operation_of},
     model::{
-        Access, Action, AgentId, Below, ByName, Named, Operation, Permission, Profile, SanitizedPath, StartDir, Tier,
-        UseOrigin, What, by_name,
+        Access, Action, AgentId, Below, ByName, Named, Operation, Permission, Profile, Reads, SanitizedPath, StartDir,
+        Tier, UseOrigin, What, by_name,
     },
     ports::{PathFailure, Paths, Real},
 };
@@ -118,16 +118,19 @@ impl Shared {
         besides: &Map<String, Value>,
     ) -> Result<ResolvedAction, Error> {
         let reader = self.classifier.load();
-        let is_strict = self.look(|state, _| state.only_reads_by_itself(agent))?;
+        let strictness = self.strictness(agent)?;
+        let is_strict = strictness.only_reads;
         let line = if besides.is_empty() {
-            reader.line(text, is_strict)
+            reader.line(text, is_strict, base.shell)
         } else {
-            let classifier = if is_strict { &reader.strictly() } else { &**reader };
+            let classifier = reader.in_shell(base.shell);
+            let classifier = if is_strict { &classifier.strictly() } else { &classifier };
             Arc::new(Line::of(text, classifier.judge_with(text, besides)))
         };
         let understood = command(ResolvedAction { strictly: is_strict, ..base }, &line, besides, &reader);
         let start = starts_in(understood.cwd.as_ref(), besides);
-        let (understood, reached) = self.naming(understood, &line.named, start.as_deref());
+        let (understood, reached) =
+            self.naming(understood, &line.named, start.as_deref(), strictness.reads_are_granted);
         if understood.is_invalid() {
             return Ok(understood);
         }
@@ -136,12 +139,22 @@ impl Shared {
         self.trusting_nobody(self.with_real_dirs(understood))
     }
 
-    /// Adds the uses that a command line names, with paths resolved to their real location.
+    /// Returns what the settings demand of a command line of `agent`.
+    fn strictness(&self, agent: &AgentId) -> Result<Strictness, Error> {
+        self.look(|state, _| Strictness {
+            only_reads: state.only_reads_by_itself(agent),
+            reads_are_granted: state.settings.reads == Reads::Granted,
+        })
+    }
+
+    /// Adds the uses that a command line names, with paths resolved to their real location. With `reads_are_granted`, a
+    /// word that may be a path needs the permission if something exists there.
     fn naming(
         &self,
         mut understood: ResolvedAction,
         named: &NamedUses,
         start: Option<&str>,
+        reads_are_granted: bool,
     ) -> (ResolvedAction, Reached) {
         let mut reached = Reached::default();
         if named.is_cut() {
@@ -149,7 +162,7 @@ impl Shared {
             let why = "the action names too many objects for one decision: split it into steps";
             return (invalid(understood, &text, why), reached);
         }
-        let looked = &mut Looked::on(&*self.paths);
+        let looked = &mut Looked { reads_are_granted, ..Looked::on(&*self.paths) };
         for named in named.iter() {
             if understood.is_invalid() {
                 break;
@@ -194,7 +207,8 @@ impl Shared {
             }
             Named::Path { access, text, below, pattern, .. } => {
                 let all = *below != Below::Nothing || pattern.is_some();
-                let used = self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false);
+                let looked = &mut Looked::on(&*self.paths);
+                let used = self.named_path(looked, Some(start), *access, text, all, false);
                 if let Some(root) = used.as_ref().and_then(Use::path) {
                     self.reach(reached, *access, root, pattern.as_deref(), *below);
                 }
@@ -273,6 +287,10 @@ impl Shared {
             // A program may write inside this directory, so rules and policies about any path in it apply.
             Ok((real, None)) if access == Access::Write && self.is_directory(&real) => {
                 Some(Use { operation, target: Target::Tree(real.path), takes: None, origin: UseOrigin::Word })
+            }
+            Ok((real, None)) if access == Access::Read && looked.needs(&real, text) => {
+                let pinned = pinned_to(access, &real);
+                Some(used(real.path, Some(pinned), UseOrigin::Named))
             }
             Ok((real, None)) => Some(used(real.path, None, UseOrigin::Word)),
             Err(why) => {
@@ -382,6 +400,15 @@ impl Shared {
     }
 }
 
+/// What the settings demand of a command line.
+#[derive(Clone, Copy, Debug)]
+struct Strictness {
+    /// True if only reads run without approval.
+    only_reads: bool,
+    /// True if each read needs a permission.
+    reads_are_granted: bool,
+}
+
 /// The maximum number of directories of one line that are looked up on the disk. In the others, the effect of the
 /// commands counts as unknown.
 const MAX_DIRS: usize = 64;
@@ -390,12 +417,20 @@ const MAX_DIRS: usize = 64;
 #[derive(Debug)]
 struct Looked<'p> {
     paths: &'p dyn Paths,
+    /// True if each read needs a permission.
+    reads_are_granted: bool,
     found: HashMap<String, Result<Real, PathFailure>, RandomState>,
 }
 
 impl Looked<'_> {
     fn on(paths: &dyn Paths) -> Looked<'_> {
-        Looked { paths, found: HashMap::default() }
+        Looked { paths, reads_are_granted: false, found: HashMap::default() }
+    }
+
+    /// Returns true if a word that may be this path needs the permission to read it. Nobody reads what does not exist.
+    fn needs(&self, real: &Real, text: &str) -> bool {
+        let may_exist = real.identity.is_some() || self.paths.have_no_links() && text.contains(['/', '.']);
+        self.reads_are_granted && may_exist
     }
 
     fn real(&mut self, path: &str) -> Result<Real, PathFailure> {

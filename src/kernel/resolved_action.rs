@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, DigestTexts,
-    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, StartDir, Tier, ToolName, UseFacts,
-    UseOrigin, cut,
+    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Shell, StartDir, Tier, ToolName,
+    UseFacts, UseOrigin, cut,
 };
 
 use super::{
@@ -57,6 +57,8 @@ pub(crate) struct ResolvedAction {
     pub(crate) updated: bool,
     /// True if a person may be asked despite a denial for the session.
     pub(crate) overrides: bool,
+    /// The shell that runs a command line of the action.
+    pub(crate) shell: Shell,
     /// The working directory, if the action runs something.
     pub(crate) cwd: Option<SanitizedPath>,
     /// The directory in which the action happens, if it is not the agent's working directory.

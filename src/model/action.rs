@@ -9,7 +9,7 @@ use bestow_command::Shape;
 
 use super::{
     CallId, CommandFingerprint, Details, Digest, GIVEN, LazyDigest, Operation, Permission, Permissions, Quoted, Reason,
-    SanitizedPath, Scope, Ticked, Tier, ToolName, UseFacts,
+    SanitizedPath, Scope, Shell, Ticked, Tier, ToolName, UseFacts,
 };
 
 /// An action that an agent wants to do, as its caller describes it. No field is checked yet.
@@ -36,6 +36,8 @@ pub struct Action {
     /// The directory in which the action happens, if it is not the agent's working directory.
     pub(crate) directory: Option<SanitizedPath>,
     pub(crate) details: Option<Box<Value>>,
+    /// The shell that runs a command line of the action.
+    pub(crate) shell: Shell,
     /// Set if the action runs in a sandbox that blocks every access it is not granted.
     pub(crate) in_sandbox: bool,
 }
@@ -62,6 +64,7 @@ impl Action {
             circumstances: None,
             directory: None,
             details: None,
+            shell: Shell::Unknown,
             in_sandbox: false,
         }
     }
@@ -135,6 +138,12 @@ impl Action {
     /// directory, so it does not allow the command elsewhere.
     pub fn in_directory(self, directory: SanitizedPath) -> Action {
         Action { directory: Some(directory), ..self }
+    }
+
+    /// Sets the shell that runs a command line of the action. Without it, a line is safe only if it is in bash, in dash
+    /// and in zsh.
+    pub fn in_shell(self, shell: Shell) -> Action {
+        Action { shell, ..self }
     }
 
     /// Sets the content that the action writes or sends. A person who is asked sees this content, shortened and without

@@ -45,7 +45,8 @@ pub(crate) use action::{What, cut, cut_to};
 pub use agent::{AgentOrigin, BotCommand, InvalidMode, Kind, Mode, Profile};
 pub(crate) use bestow_command::internal::{
     Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Spoken, SpokenPart, StartDir, Ticked,
-    base_name, canonical_host, is_deceptive, is_device_name, list_permissions, part_kept_from_commands, sensitive_part,
+    base_name, canonical_host, is_deceptive, is_device_name, list_permissions, may_match, part_kept_from_commands,
+    sensitive_part,
 };
 #[cfg(feature = "sandbox")]
 pub(crate) use bestow_command::internal::{
@@ -54,8 +55,8 @@ pub(crate) use bestow_command::internal::{
 pub use bestow_command::values::{
     Access, CommandPattern, Escaped, Field, InvalidField, InvalidOperation, InvalidPath, InvalidPattern,
     InvalidPermission, InvalidPermissions, InvalidSensitiveName, InvalidTool, InvalidToolName, InvalidToolPath,
-    Operation, Permission, PermissionRef, Permissions, SanitizedPath, SensitiveName, Tool, ToolName, ToolPath, Tools,
-    sanitize,
+    Operation, Permission, PermissionRef, Permissions, SanitizedPath, SensitiveName, Shell, Tool, ToolName, ToolPath,
+    Tools, sanitize,
 };
 #[cfg(feature = "config")]
 pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};

@@ -20,7 +20,10 @@ pub(crate) fn check_config(args: CheckConfigArgs) -> Result<Exit, Exit> {
     let file = PolicyFile::new(args.path());
     let (name, checked) = (file.path().display(), checked(&file));
     match (form, checked) {
-        (Form::Text, Ok(counts)) => Ok(Exit::print(&format!("{name}: {counts}\n"))),
+        (Form::Text, Ok(counts)) => {
+            let notes: String = counts.notes.iter().map(|note| format!("{name}:{note}\n")).collect();
+            Ok(Exit::print(&format!("{notes}{name}: {counts}\n")))
+        }
         (Form::Text, Err(wrong)) => Err(Exit::failed(wrong)),
         (Form::Json, Ok(counts)) => Ok(Exit::print(&format!("{}\n", counts.to_json(&name)))),
         (Form::Json, Err(wrong)) => {
@@ -44,6 +47,8 @@ pub(crate) struct Counts {
     agents: usize,
     rules: usize,
     tests: usize,
+    /// What a reader of the file may not expect, with the line.
+    notes: BTreeSet<String>,
 }
 
 impl Counts {
@@ -51,12 +56,14 @@ impl Counts {
     fn of(policy: &Policy, tests: usize) -> Counts {
         let rules = policy.agents.values().flat_map(|agent| agent.rules.iter());
         let rules = rules.map(|Rule { place: Place { line, .. }, .. }| line).collect::<BTreeSet<_>>().len();
-        Counts { agents: policy.agents.len(), rules, tests }
+        let all = policy.agents.values().flat_map(|agent| agent.rules.iter());
+        Counts { agents: policy.agents.len(), rules, tests, notes: all.filter_map(bare_program).collect() }
     }
 
     fn to_json(&self, file: &impl ToString) -> Value {
-        let Counts { agents, rules, tests } = self;
-        json!({ "file": file.to_string(), "valid": true, "agents": agents, "rules": rules, "tests": tests })
+        let Counts { agents, rules, tests, notes } = self;
+        let (file, valid) = (file.to_string(), true);
+        json!({ "file": file, "valid": valid, "agents": agents, "rules": rules, "tests": tests, "notes": notes })
     }
 }
 
@@ -66,6 +73,24 @@ impl fmt::Display for Counts {
         let (agents, rules) = (some(self.agents, "agent"), some(self.rules, "rule"));
         write!(f, "good: {agents}, {rules}, {}", some(self.tests, "test"))
     }
+}
+
+/// Returns what a pattern means that is only the name of a program.
+fn bare_program(rule: &Rule) -> Option<String> {
+    let program = rule.command.as_ref()?.as_str();
+    if program.contains(' ') {
+        return None;
+    }
+    let (line, verdict) = (rule.place.line, rule.verdict);
+    Some(match verdict {
+        Verdict::Allow => format!(
+            "{line}: note: `{program}` allows the program without any word; `{program} **` allows it with any operands"
+        ),
+        Verdict::Ask | Verdict::Deny => format!(
+            "{line}: note: `{program}` alone applies to every use of the program, as `{program} **` does; write \
+             `{program} **`"
+        ),
+    })
 }
 
 /// The reason why an engine would not take a policy file.

@@ -41,7 +41,8 @@ fn classifier(args: &ClassifyArgs) -> Result<Classifier, Exit> {
         None => Default::default(),
     };
     rules.profile = args.profile().unwrap_or(rules.profile);
-    Ok(Classifier::with_rules(&rules).map_err(Exit::failed)?.with_tools(tools))
+    let classifier = Classifier::with_rules(&rules).map_err(Exit::failed)?.with_tools(tools);
+    Ok(classifier.in_shell(args.shell.unwrap_or_default()))
 }
 
 fn answer_lines(classifier: &Classifier, questions: impl Read, answers: impl Write) -> Exit {

@@ -75,6 +75,15 @@ pub(crate) struct Record {
     /// Options that change neither what the program runs nor where it writes, in forms that do not only read.
     #[serde(default)]
     pub(crate) plain: Vec<Plain>,
+    /// Words that are names and no paths, by forms. See `src/needs/labels.rs`.
+    #[serde(default)]
+    pub(crate) labels: Vec<String>,
+    /// Options that mean the same, separated by blanks, behind the words of the subcommand for which they do.
+    #[serde(default)]
+    pub(crate) synonyms: Vec<String>,
+    /// Forms behind which all words belong to other code. See `src/wildcard.rs`.
+    #[serde(default)]
+    pub(crate) passes: Vec<String>,
     pub(crate) rollback: Option<String>,
     pub(crate) obeys: Option<Obeys>,
     /// Options that name the directory in which the program looks for the files that it obeys.

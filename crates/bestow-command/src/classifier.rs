@@ -10,7 +10,7 @@ use crate::{
     beside,
     classification::{Classification, Judged},
     evaluator::{self, Programs},
-    interpreter::Interpreter,
+    interpreter::{Dialect, Interpreter},
     part::{Part, RecordedPart},
     rules::Rules,
     shape::Shape,
@@ -19,7 +19,7 @@ use crate::{
     syntax::{self, tree::Parsed},
     tier::{Profile, Tier},
     tool::{sensitive, words_in},
-    values::{CommandRules, SensitiveName, Spoken, Tools, base_name},
+    values::{CommandRules, SensitiveName, Shell, Spoken, Tools, base_name},
 };
 
 /// The longest text that can be proven safe, in characters.
@@ -65,6 +65,20 @@ impl Classifier {
     /// ```
     pub fn in_used_shell(self) -> Self {
         Classifier { rules: Rules { used_shell: true, ..self.rules }, ..self }
+    }
+
+    /// Returns this classifier for lines that this shell runs. Without one, a line is safe only if it is in bash, dash and
+    /// zsh.
+    ///
+    /// ```
+    /// use bestow_command::{Classifier, Tier, values::Shell};
+    /// let line = "ls *(e:'touch x':)";
+    /// assert_eq!(Classifier::default().classify(line).tier, Tier::Dangerous);
+    /// assert_eq!(Classifier::default().in_shell(Shell::Other).classify("ls").tier, Tier::Dangerous);
+    /// assert_eq!(Classifier::default().in_shell(Shell::Zsh).classify("ls -la | wc -l").tier, Tier::Safe);
+    /// ```
+    pub fn in_shell(&self, shell: Shell) -> Classifier {
+        Classifier { rules: Rules { shell, ..self.rules.clone() }, ..self.clone() }
     }
 
     /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
@@ -234,7 +248,8 @@ impl Classifier {
         if self.rules.additions.declare_nothing() {
             return Some(shape);
         }
-        let rules = Rules { profile: self.profile(), used_shell: self.rules.used_shell, ..Rules::default() };
+        let (used_shell, shell) = (self.rules.used_shell, self.rules.shell);
+        let rules = Rules { profile: self.profile(), used_shell, shell, ..Rules::default() };
         (beside::only_unsafe(&asked_parts(text, parsed, &rules))?.span == only).then_some(shape)
     }
 
@@ -266,6 +281,11 @@ fn follow(interpreter: &mut Interpreter<'_>, programs: &Programs<'_>, parsed: &P
     if programs.in_used_shell() {
         interpreter.scope.forget();
     }
+    interpreter.dialect = Dialect::of_shell(programs.shell());
+    if !interpreter.dialect.reads(text, parsed) {
+        interpreter.record_part(Tier::Dangerous, otherwise_read(programs.shell()), whole);
+        interpreter.raw_search(text, whole);
+    }
     let understood = parsed.understood();
     let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
     let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
@@ -280,6 +300,15 @@ fn follow(interpreter: &mut Interpreter<'_>, programs: &Programs<'_>, parsed: &P
         interpreter.record_part(Tier::Dangerous, "too long to be proven safe", whole);
     }
     search_statement(text, interpreter, whole);
+}
+
+/// Returns the reason why a line is not known to do the same in a shell as in bash.
+fn otherwise_read(shell: Shell) -> String {
+    match shell {
+        Shell::Unknown => "dash or zsh would run it otherwise than bash does, and the shell is not known".to_owned(),
+        Shell::Other => "the shell is none whose language is known: bash, dash and zsh are".to_owned(),
+        Shell::Bash | Shell::Dash | Shell::Zsh => format!("{shell} may run it otherwise than bash does"),
+    }
 }
 
 /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.

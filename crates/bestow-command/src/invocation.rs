@@ -258,6 +258,9 @@ fn told(arg: &Word) -> (Option<Said>, Said) {
 
 /// Returns what is known about a word that is not exactly its text.
 fn told_in_part(arg: &Word) -> (Option<Said>, Said) {
+    if arg.is_printed_whole() && !arg.is_open() {
+        return (None, Said::Is(arg.shared_text()));
+    }
     let globs = |byte: u8| matches!(byte, b'*' | b'?' | b'[') || (arg.is_expanded() && byte == b'\\');
     let special = |byte: u8| is_gap(byte.into()) || globs(byte);
     let first = arg.text().bytes().position(special);

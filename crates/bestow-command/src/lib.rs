@@ -16,6 +16,7 @@ mod about;
 mod addition;
 mod addition_check;
 mod addition_examples;
+mod any_form;
 mod beside;
 mod budget;
 mod classification;
@@ -68,12 +69,13 @@ pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::{built_in_tools, classify_tool};
-pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
+pub use values::{CommandRules, InvalidShell, Raise, SafeAddition, Shell, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
+        any_form::may_match,
         beside::is_builtin,
         classification::Judged,
         named_uses::NamedUses,

@@ -5,10 +5,14 @@
 //! compared with rules that deny and rules that prompt.
 
 mod directories;
+mod labels;
 pub(super) mod network;
 mod operand;
 pub(super) mod roles;
 
+pub(crate) use labels::end_of_form;
+#[cfg(test)]
+pub(crate) use labels::of as labels_of;
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -33,16 +37,24 @@ impl Evaluation<'_, '_> {
         let is_exact = usage.is_plain || program.is_exact();
         let is_known = is_exact && traits.has(Traits::ROLE);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let wraps = || traits.has(Traits::WRAPS) && program.is_exact() && evaluator::wraps(name, known);
-        let asks = (!is_known || roles::runs_a_script(name)) && !rest.is_empty() && !known.only_says && !wraps();
-        let reads_only = asks && self.is_proven(usage);
-        let operands = if is_exact { roles::of(name, known, rest, reads_only) } else { Few::default() };
+        let wraps = traits.has(Traits::WRAPS) && program.is_exact() && evaluator::wraps(name, known);
+        let asks = (!is_known || roles::runs_a_script(name)) && !rest.is_empty() && !known.only_says && !wraps;
+        let has_proof = (asks || is_known) && self.is_proven(usage);
+        let reads_only = asks && has_proof;
+        let form = usage.form.get().copied().filter(|_| has_proof);
+        let operands = if is_exact { roles::of(name, known, rest, reads_only, form) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
+        let labels = if is_exact { labels::of(known, rest) } else { Few::default() };
+        let own = if wraps { evaluator::own_words(name, known, rest) } else { rest.len() };
+        let words = || {
+            let others = rest.iter().enumerate().take(own).filter(|(at, _)| !labels.as_slice().contains(at));
+            others.map(|(_, word)| word)
+        };
         if has_path {
-            self.name_programs(std::slice::from_ref(program));
+            self.name_programs(std::iter::once(program));
         }
         if traits.has(Traits::SHELL) || traits.has(Traits::RUNS_CODE) || matches!(name, "." | "source") {
-            self.name_programs(rest);
+            self.name_programs(words());
         }
         if !guessing && self.reads_what_is_unknown(usage) {
             self.shell.uses.reads_unknown();
@@ -57,11 +69,18 @@ impl Evaluation<'_, '_> {
         if has_path && let Some(operand) = word(program, Access::Read) {
             add(operand);
         }
-        if !known.only_says {
-            rest.iter().for_each(|arg| each_word(arg, Access::Read, &mut add));
-        }
+        // The shell reads a directory for a pattern, whatever the program does with the names.
+        let read = words().filter(|arg| !known.only_says || arg.is_pattern());
+        read.for_each(|arg| each_word(arg, Access::Read, &mut add));
         if asks && !is_known && !reads_only {
-            rest.iter().for_each(|arg| each_word(arg, Access::Write, &mut add));
+            words().for_each(|arg| each_word(arg, Access::Write, &mut add));
+        }
+    }
+
+    /// Records the words of a command that is not followed, each as a path that it may read.
+    pub(super) fn name_words(&mut self, args: &[Word]) {
+        for arg in args {
+            each_word(arg, Access::Read, |operand| self.name_path(operand));
         }
     }
 
@@ -84,9 +103,8 @@ impl Evaluation<'_, '_> {
     }
 
     /// Records the words that may be program files which are run.
-    fn name_programs(&mut self, words: &[Word]) {
-        for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
-        {
+    fn name_programs<'w>(&mut self, words: impl Iterator<Item = &'w Word>) {
+        for operand in words.filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read)) {
             if self.shell.uses.is_full() || is_no_file(&operand.text) {
                 return;
             }

@@ -298,6 +298,15 @@ pub(super) fn is_listed_letter(list: List<'_>, letter: char) -> bool {
     list.find_letter(letter) == Some(Takes::Nothing)
 }
 
+/// Returns true if the option takes a value, in the same word or the next, and false if no other word is its value.
+/// Returns none for an option that is not on the list of all options.
+pub(super) fn takes_value(list: List<'_>, option: &str) -> Option<bool> {
+    Some(match list.find(option)? {
+        Takes::Nothing | Takes::Maybe(_) => false,
+        Takes::Value(_) | Takes::Anything => true,
+    })
+}
+
 /// The options of one letter.
 const SHORT: &str = "-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z\
                      -a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z";

@@ -1,6 +1,6 @@
 //! The rules that a classifier adds to those that are built in.
 
-use crate::{addition::Additions, tier::Profile};
+use crate::{addition::Additions, tier::Profile, values::Shell};
 
 /// The profile and the custom rules of a person.
 #[derive(Clone, Debug, Default)]
@@ -9,4 +9,6 @@ pub(crate) struct Rules {
     pub(crate) additions: Additions,
     /// True if earlier calls may have set variables of the shell.
     pub(crate) used_shell: bool,
+    /// The shell that runs a line.
+    pub(crate) shell: Shell,
 }

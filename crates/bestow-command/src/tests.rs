@@ -7,6 +7,8 @@ mod directories;
 mod golden;
 mod invocations;
 mod linear;
+mod operands;
+mod patterns;
 mod rounds;
 
 use std::collections::BTreeMap;

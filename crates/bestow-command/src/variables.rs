@@ -36,6 +36,34 @@ const HARMLESS: &[&str] = &[
     "VERBOSE",
 ];
 
+/// Variables that steer zsh, and lists that it ties to them or keeps its own state in.
+const OF_ZSH: &[&str] = &[
+    "aliases",
+    "argv",
+    "builtins",
+    "cdpath",
+    "commands",
+    "fignore",
+    "fpath",
+    "functions",
+    "galiases",
+    "mailpath",
+    "manpath",
+    "module_path",
+    "modules",
+    "nameddirs",
+    "options",
+    "path",
+    "psvar",
+    "saliases",
+    "watch",
+];
+
+/// Returns true for a variable that decides in zsh what runs.
+pub(crate) fn steers_zsh(name: &str) -> bool {
+    OF_ZSH.contains(&name)
+}
+
 /// Variables that request a trace: a number or a word for the error output, or the path of a file.
 const TRACES: &[&str] = &[
     "GIT_TRACE",

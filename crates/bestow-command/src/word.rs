@@ -283,6 +283,8 @@ pub(crate) struct Word {
     open: bool,
     /// True if the word contains a variable that may be secret, by its name or because the text has set it.
     secret: bool,
+    /// True if the word is exactly its text whenever it is used, although a command prints a part of it.
+    printed_whole: bool,
     /// The content of the file that the word names, if a process substitution determines it.
     content: Option<Box<str>>,
 }
@@ -330,7 +332,7 @@ impl Word {
         let text = text.into();
         let signs = Signs::of(&text);
         let known = if self.known == Known::Fully && signs.has(Signs::UNKNOWN) { Known::Partly } else { self.known };
-        Word { text, signs, known, content: self.content.clone(), ..*self }
+        Word { text, signs, known, printed_whole: false, content: self.content.clone(), ..*self }
     }
 
     /// Returns this word with a text of which a part may be anything.
@@ -349,6 +351,16 @@ impl Word {
     /// Gives this word its place and the meaning of its unknown parts. It becomes any number of words if it is `open`.
     pub(crate) fn complete(&mut self, span: Span, open: bool, meaning: Meaning) {
         (self.span, self.open, self.meaning) = (span, self.open || open, meaning);
+    }
+
+    /// Notes that a command prints exactly this text, whenever the word is used.
+    pub(crate) fn set_printed_whole(&mut self) {
+        self.printed_whole = self.is_exact() && !self.text.has_gap();
+    }
+
+    /// Returns true if the word is exactly its text whenever it is used, although a command prints a part of it.
+    pub(crate) fn is_printed_whole(&self) -> bool {
+        self.printed_whole
     }
 
     /// Returns this word as the result of an expansion.

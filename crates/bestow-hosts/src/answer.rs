@@ -85,7 +85,7 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
 /// Returns the action of a call with this input.
 fn action(call: &Call, input: Value) -> Result<Action, Failure> {
     let action = Action::tool(call.tool.clone(), input.clone()).with_details(input);
-    Ok(action.in_directory(directory(&call.caller)?))
+    Ok(action.in_directory(directory(&call.caller)?).in_shell(call.caller.shell))
 }
 
 /// Decides about a call. A question that nobody answered in time is withdrawn, if the call says so.

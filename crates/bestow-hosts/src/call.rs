@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use bestow::{AgentId, request::RequestId, tool::ToolName};
+use bestow::{AgentId, command::Shell, request::RequestId, tool::ToolName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,6 +22,8 @@ pub struct Caller {
     pub subagent: Option<Subagent>,
     /// The directory in which the call would happen. Relative paths in its input begin there.
     pub working_dir: PathBuf,
+    /// The shell that runs the commands of the session, if the host tells.
+    pub shell: Shell,
 }
 
 /// A subagent of a session.

@@ -316,3 +316,95 @@ fn what_is_no_answer_is_an_error_and_what_makes_no_sense_is_usage() {
         assert!(told.stdout.is_empty() && !told.stderr.is_empty(), "{words:?}");
     }
 }
+
+const GRANTED: &str = r#"[engine]
+reads = "granted"
+[agents.lead]
+kind = "foreground"
+owner = "you"
+working_dir = "workspace"
+permissions = ["@write:workspace"]
+"#;
+
+/// Each line reads a file outside of what the agent may read, in another form.
+#[test]
+fn no_form_of_a_reader_reads_a_file_that_is_not_granted() {
+    let (world, config) = saved(GRANTED);
+    fs::create_dir_all(world.text("outside")).unwrap();
+    fs::write(world.text("outside/f.txt"), "secret\n").unwrap();
+    let file = world.text("outside/f.txt");
+    for form in [
+        "cat F",
+        "cat -n F",
+        "cat -b F",
+        "tail -f F",
+        "wc -l F",
+        "od -c F",
+        "sha256sum -b F",
+        "uniq -c F",
+        "pr -n F",
+        "look h F",
+        "gzip -c F",
+        "zstd -c F",
+        "xzcat -f F",
+        "iconv -f utf8 F",
+        "xargs -a F echo",
+        "csvcut -c 1 F",
+        "python3 -I -m json.tool F",
+        "xmllint F",
+        "unzip -p F",
+        "cmp -l F notes",
+        "less -N F",
+        "cat < F",
+        "grep -fF x",
+        "grep -nfF x",
+        "sort --files0-from=F",
+        "timeout 5 cat -n F",
+        "cd ../outside && cat -n f.txt",
+        "echo ../outside/*",
+        "jq . F",
+        "diff -u F notes",
+        "git diff --no-index F notes",
+        "test -f F",
+        "date -r F",
+        "env LC_ALL=C nl F",
+    ] {
+        let line = form.replace('F', &file);
+        let (code, told) = asked("check", &config, "lead", &["--command", &line]);
+        assert_eq!(code, Some(2), "{line}: {told}");
+    }
+    for line in
+        ["cat -n notes", "grep -rn /etc/passwd .", "cut -d/ -f1 notes", "echo /etc/passwd", "git log -n 3", "tr / _"]
+    {
+        let (code, told) = asked("check", &config, "lead", &["--command", line]);
+        assert_eq!(code, Some(0), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_shell_that_is_not_known_or_does_not_exist_is_refused_or_proves_nothing() {
+    let (_world, config) = saved(FILE);
+    let check = |shell: &str, line: &str| {
+        let words = ["check", "--agent", "lead", "--config", &config, "--shell", shell, "--command", line];
+        let done = bestow(&words, b"");
+        (done.status.code(), text(&done.stderr).to_owned())
+    };
+    assert_eq!(check("zsh", "ls -la").0, Some(0));
+    assert_eq!(check("zsh", "ls *(e:'touch x':)").0, Some(2));
+    assert_eq!(check("fish", "ls -la").0, Some(2));
+    for (shell, why) in [("no-shell", "no shell is known as"), ("/no/zsh", "does not exist")] {
+        let (code, told) = check(shell, "ls");
+        assert!(code != Some(0) && told.contains(why), "{shell}: {code:?} {told}");
+    }
+}
+
+#[test]
+fn the_check_of_a_file_says_what_a_bare_program_means() {
+    let (_world, config) = saved(
+        &FILE.replace("\"npm test\"]", "\"npm test\"]\n[[agents.lead.rules]]\nverdict = \"deny\"\ncommand = \"rm\""),
+    );
+    let done = bestow(&["check-config", &config], b"");
+    assert!(text(&done.stdout).contains("`rm **`"), "{}", text(&done.stdout));
+    let (code, told) = asked("check", &config, "lead", &["--command", "rm -rf docs"]);
+    assert_eq!(code, Some(3), "{told}");
+}

@@ -9,6 +9,7 @@ mod documented;
 mod lines;
 mod properties;
 mod shapes;
+mod shells;
 mod tools;
 mod traps;
 mod ways;

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use bestow::{Agent, Kind, grant::Reads};
+use bestow::{Agent, Kind, command::Shell, grant::Reads};
 use bestow_hosts::{Answer, Call, Caller, OwnSessions, Sessions as _, Subagent, Unanswered};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ impl Stage {
 
 /// Returns the caller of a session in `/ws`.
 pub(super) fn session(id: &str) -> Caller {
-    Caller { session: id.parse().unwrap(), subagent: None, working_dir: PathBuf::from("/ws") }
+    Caller { session: id.parse().unwrap(), subagent: None, working_dir: PathBuf::from("/ws"), shell: Shell::Unknown }
 }
 
 /// Returns the caller of a subagent in a session.

@@ -2,7 +2,13 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use bestow::{Action, AgentId, Permission, action::Operation, command, grant::Permissions, tool::ToolName};
+use bestow::{
+    Action, AgentId, Permission,
+    action::Operation,
+    command::{self, Shell},
+    grant::Permissions,
+    tool::ToolName,
+};
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
@@ -168,6 +174,9 @@ pub(crate) struct CheckArgs {
     /// A permission that the action uses and its text does not show, such as @network for `make`; repeatable
     #[arg(long, value_name = "PERMISSION", value_parser = values::permission)]
     needs: Vec<Permission>,
+    /// The shell that runs the command: bash, dash, zsh, or its path [default: unknown, one of these three]
+    #[arg(long, value_name = "SHELL", value_parser = values::shell)]
+    shell: Option<Shell>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
 }
@@ -220,6 +229,7 @@ impl CheckArgs {
             Action::tool(tool.clone(), input)
         };
         let action = named.or_else(|| tool.as_ref().map(call)).ok_or_else(|| Exit::usage("an action is missing"))?;
+        let action = action.in_shell(self.shell.unwrap_or_default());
         if self.needs.is_empty() {
             return Ok(action);
         }
@@ -262,6 +272,9 @@ pub(crate) struct ClassifyArgs {
     /// The line between safe and dangerous [default: as the policy file says, or default]
     #[arg(long)]
     profile: Option<ProfileName>,
+    /// The shell that runs the command: bash, dash, zsh, or its path [default: unknown, one of these three]
+    #[arg(long, value_name = "SHELL", value_parser = values::shell)]
+    pub(crate) shell: Option<Shell>,
     /// A policy file whose [commands] and [[tools]] apply
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -1,9 +1,10 @@
 //! Readers for the values of options.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use bestow::{
     Permission,
+    command::Shell,
     grant::InvalidPermission,
     sandbox::Limits,
     text::{Escaped, StrictJson, closest_word, parse_duration_or_bare},
@@ -21,6 +22,14 @@ pub(super) fn permission(text: &str) -> Result<Permission, String> {
         let suggestion = closest.map_or_else(String::new, |form| format!("; did you mean `{form}`?"));
         format!("`{}` is not a permission: {why}{suggestion}", Escaped(text))
     })
+}
+
+/// Reads the name of a shell, or the path of its program, which must exist.
+pub(super) fn shell(text: &str) -> Result<Shell, String> {
+    if text.contains('/') && !Path::new(text).exists() {
+        return Err(format!("`{}` does not exist: name the shell that runs the command", Escaped(text)));
+    }
+    text.parse().map_err(|why: bestow::command::InvalidShell| why.to_string())
 }
 
 /// Reads a duration that is not zero. A number alone is in seconds.

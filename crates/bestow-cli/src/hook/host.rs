@@ -9,9 +9,9 @@ use std::{
     time::Duration,
 };
 
-use bestow::text::Escaped;
+use bestow::{command::Shell, text::Escaped};
 use bestow_hosts::{
-    Call, Sessions,
+    Call, Caller, Sessions,
     hooks::{About, Event, Host, Output, Question},
 };
 use tokio::{runtime, task};
@@ -162,9 +162,19 @@ fn refuse_linked_start(directory: &Path) -> Result<(), String> {
     Err(format!("the session was started through a link: start it again in `{real}`"))
 }
 
+/// Returns the shell that may run the commands of the host. `SHELL` names the shell of the person, which several hosts
+/// use and others do not: they start `bash` or `sh`. So its value only rules out that bash, dash or zsh runs a command.
+fn shell_of(named: Option<&str>) -> Shell {
+    match named.map(str::parse) {
+        None | Some(Ok(Shell::Bash | Shell::Dash | Shell::Zsh | Shell::Unknown)) => Shell::Unknown,
+        Some(Ok(Shell::Other) | Err(_)) => Shell::Other,
+    }
+}
+
 fn call(host: Host, question: &Question, wait: Duration) -> Call {
+    let shell = shell_of(env::var("SHELL").ok().as_deref());
     Call {
-        caller: question.caller.clone(),
+        caller: Caller { shell, ..question.caller.clone() },
         tool: question.tool.clone(),
         input: question.input.clone(),
         wait,

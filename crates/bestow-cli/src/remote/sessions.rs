@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::{AgentId, async_trait};
+use bestow::{AgentId, async_trait, command::Shell};
 use bestow_hosts::{Answer, Call, Caller, Failure, SessionId, Sessions, SubagentId};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -58,5 +58,9 @@ impl Sessions for RemoteSessions {
 
 fn caller(of: &Caller) -> Value {
     let subagent = of.subagent.as_ref().map(|subagent| json!({ "id": subagent.id, "type": subagent.kind.as_deref() }));
-    json!({ "session": of.session, "subagent": subagent, "workingDir": of.working_dir })
+    let mut body = json!({ "session": of.session, "subagent": subagent, "workingDir": of.working_dir });
+    if let (Some(fields), true) = (body.as_object_mut(), of.shell != Shell::Unknown) {
+        fields.insert("shell".to_owned(), json!(of.shell));
+    }
+    body
 }

@@ -17,7 +17,7 @@ use crate::{
     rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    values::{Access, Escaped, Obeys, Spoken, base_name},
+    values::{Access, Escaped, Obeys, Shell, Spoken, base_name},
     verdict::Verdict,
     word::Word,
 };
@@ -36,6 +36,11 @@ impl<'r> Programs<'r> {
     /// Returns true if earlier calls may have set variables of the shell.
     pub(crate) fn in_used_shell(&self) -> bool {
         self.rules.used_shell
+    }
+
+    /// Returns the shell that runs a line.
+    pub(crate) fn shell(&self) -> Shell {
+        self.rules.shell
     }
 
     fn on<'s, 'c>(&'s self, shell: &'s mut Interpreter<'c>) -> Evaluation<'s, 'c> {
@@ -102,6 +107,7 @@ impl Evaluation<'_, '_> {
         let args = usage.args;
         if !self.shell.can_evaluate(args.len()) {
             self.record_anything();
+            self.name_words(args);
             let found = self.destroys(args);
             return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
         }
@@ -119,6 +125,7 @@ impl Evaluation<'_, '_> {
         let here = self.deeper(|evaluation| evaluation.evaluate_here(usage, input));
         let verdict = here.unwrap_or_else(|| {
             self.record_anything();
+            self.name_words(args);
             Verdict::dangerous("wrapped too deeply to follow")
         });
         self.shell.is_fed = outer;

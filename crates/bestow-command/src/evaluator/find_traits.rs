@@ -82,7 +82,7 @@ impl<'a> Use<'a> {
             are_plain &= is_plain(word);
         }
         let is_plain = are_plain && !signs.has(Signs::PRIVATE);
-        let (proof, ruled) = (OnceCell::new(), OnceCell::new());
-        Use { args, name, rest, known, traits, signs, is_plain, proof, ruled }
+        let (proof, form, ruled) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Use { args, name, rest, known, traits, signs, is_plain, proof, form, ruled }
     }
 }

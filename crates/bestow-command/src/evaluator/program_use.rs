@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use crate::{
     destroy::Words,
     evaluator::Traits,
-    programs::Program,
+    programs::{Program, Reads},
     safe::Proof,
     word::{Signs, Word},
 };
@@ -29,6 +29,8 @@ pub(crate) struct Use<'a> {
     pub(crate) is_plain: bool,
     /// The proof that this use only reads, if it was searched for.
     pub(super) proof: OnceCell<Proof>,
+    /// The form that the proof found, if it found one on a row.
+    pub(crate) form: OnceCell<&'static Reads>,
     /// The words after the program as rules see them, if one was asked about them.
     pub(super) ruled: OnceCell<Words<'a>>,
 }

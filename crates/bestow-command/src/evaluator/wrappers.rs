@@ -67,6 +67,28 @@ pub(crate) fn wraps(name: &str, known: &Program) -> bool {
     matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || known.wraps.is_some()
 }
 
+/// Returns the number of words that a wrapper keeps for itself. The words behind them are a command, which is evaluated
+/// by itself. Returns all words if the command is not found.
+pub(crate) fn own_words(name: &str, known: &Program, rest: &[Word]) -> usize {
+    let (flags, operands) = match name {
+        "env" => (ENV_FLAGS, 0),
+        "xargs" | "gxargs" => (XARGS_FLAGS, 0),
+        _ => match known.wraps {
+            Some(wraps) => (wraps.flags, wraps.operands),
+            None => return rest.len(),
+        },
+    };
+    let reading = Reading { flags, stop_at_operand: true, inert: true };
+    let Ok(options) = Options::read(rest, reading) else { return rest.len() };
+    if options.has("-S --split-string") {
+        return rest.len();
+    }
+    let Some(start) = options.first_operand else { return rest.len() };
+    let is_set = |word: &&Word| name == "env" && word.text().contains('=');
+    let set = rest.get(start..).unwrap_or_default().iter().take_while(is_set).count();
+    start + operands + set
+}
+
 impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if `name` runs one.
     pub(super) fn evaluate_wrapped(&mut self, usage: &Use<'_>, input: &Input) -> Option<Verdict> {

@@ -2,7 +2,7 @@
 
 use crate::{
     few::Few,
-    interpreter::{Dialect, Interpreter, Positional, Value},
+    interpreter::{Interpreter, Positional, Value},
     invocation::Input,
     span::Span,
     syntax::is_name,
@@ -16,7 +16,8 @@ impl Interpreter<'_> {
     /// Applies the changes of a command to the state of its shell. `line` is its certain input.
     pub(super) fn remember(&mut self, args: &[Word], line: &Input) {
         let Some((program, rest)) = unwrapped(args) else { return };
-        if self.dialect != Dialect::Bash && is_of_bash(program.text(), rest) {
+        let is_other = if self.dialect.needs_posix() { is_of_bash } else { replaces_directory };
+        if !self.dialect.is_certainly_bash() && is_other(program.text(), rest) {
             self.mark_dangerous("the shell that runs this text may not have this builtin");
         }
         match program.text() {
@@ -36,7 +37,15 @@ impl Interpreter<'_> {
                 self.set_to_anything("OPTARG".into());
             }
             "let" => self.evaluate(rest.iter().map(|arg| arg.shared_text()).collect()),
-            name if declares_variables(name) => self.declares(program.text(), rest),
+            name if declares_variables(name) => {
+                self.declares(program.text(), rest);
+                // Another shell may not have the builtin, and leaves the variable as it was.
+                if !self.dialect.is_certainly_bash() && is_of_bash(name, rest) {
+                    let named = rest.iter().filter_map(|arg| arg.text().split_once('='));
+                    let names: Vec<SmolStr> = named.map(|(name, _)| name.trim_end_matches('+').into()).collect();
+                    names.into_iter().for_each(|name| self.set_to_anything(name));
+                }
+            }
             "printf" => {
                 if let Some(name) = printed_into(rest) {
                     self.set_to_anything(name.into());
@@ -208,6 +217,11 @@ impl Interpreter<'_> {
 /// Returns true if a builtin sets the variables that its words name.
 pub(crate) fn declares_variables(name: &str) -> bool {
     matches!(name, "export" | "declare" | "local" | "readonly" | "typeset")
+}
+
+/// Returns true for `cd` with two operands: zsh replaces the first by the second in the path of the working directory.
+fn replaces_directory(name: &str, rest: &[Word]) -> bool {
+    name == "cd" && rest.iter().filter(|arg| !arg.text().starts_with('-')).count() > 1
 }
 
 /// Returns the builtin after `command` and `builtin`, and its arguments.

@@ -1,12 +1,19 @@
 //! The dialects of shells that read a text.
 
-use crate::syntax::{is_name, tree::Parsed};
+use crate::{
+    syntax::{is_name, tree::Parsed},
+    values::Shell,
+};
 
 /// The part of bash's syntax that a shell reads like bash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// All of it, because the shell is bash.
     Bash,
+    /// All in which neither dash nor zsh runs or writes more than bash: the shell is one of the three.
+    Common,
+    /// All in which zsh runs or writes no more than bash.
+    Zsh,
     /// All except syntax that only bash knows.
     Posix,
     /// Plain words and lists only.
@@ -16,6 +23,32 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
+    /// Returns the dialect of the shell of a command line.
+    pub(crate) fn of_shell(shell: Shell) -> Self {
+        match shell {
+            Shell::Bash => Dialect::Bash,
+            Shell::Dash => Dialect::Posix,
+            Shell::Zsh => Dialect::Zsh,
+            Shell::Unknown => Dialect::Common,
+            Shell::Other => Dialect::Foreign,
+        }
+    }
+
+    /// Returns true if the shell may be zsh, which has variables of its own that steer programs.
+    pub(crate) fn may_be_zsh(self) -> bool {
+        matches!(self, Dialect::Common | Dialect::Zsh | Dialect::Plain | Dialect::Foreign)
+    }
+
+    /// Returns true if the shell may expand escapes in the words of `echo`, and need not know the builtins of bash.
+    pub(crate) fn is_certainly_bash(self) -> bool {
+        self == Dialect::Bash
+    }
+
+    /// Returns true if the shell may be none that expands braces as bash does, with another effect.
+    pub(crate) fn needs_posix(self) -> bool {
+        matches!(self, Dialect::Posix | Dialect::Plain | Dialect::Foreign)
+    }
+
     /// Returns the dialect of the shell `name`.
     pub(crate) fn of(name: &str) -> Self {
         match name {
@@ -30,6 +63,8 @@ impl Dialect {
     pub(crate) fn reads(self, text: &str, parsed: &Parsed) -> bool {
         match self {
             Dialect::Bash => true,
+            Dialect::Common => !parsed.elsewhere.dash && !parsed.elsewhere.zsh,
+            Dialect::Zsh => !parsed.elsewhere.zsh,
             Dialect::Posix => !parsed.bash_only,
             Dialect::Plain => !parsed.bash_only && is_plain(text),
             Dialect::Foreign => false,

@@ -5,14 +5,17 @@ use crate::{
     critical_paths,
     few::Few,
     interpreter::{
-        Dialect, Interpreter, Value, brace,
+        Interpreter, Value, brace,
         command_lines::{Lines, Slot},
         draft::Draft,
         output, parameter_expansion,
     },
     place::{Place, Places},
     span::Span,
-    syntax::tree::{Change, Parameter, Piece, RawWord, Script},
+    syntax::{
+        bare_text,
+        tree::{Change, Command, Flow, Form, Parameter, Piece, RawWord, Script, Simple},
+    },
     variables,
     word::{Fragment, Gaps, Known, Meaning, Origin, Signs, UNKNOWN, Word, is_literal},
 };
@@ -121,7 +124,7 @@ impl Interpreter<'_> {
         let Some(expansion) = brace::expand(&word.pieces) else {
             return lines.push_one_of(self.expand_pieces(&word.pieces, word.span, true));
         };
-        if expansion.expands && self.dialect != Dialect::Bash {
+        if expansion.expands && self.dialect.needs_posix() {
             self.mark_dangerous("the shell that runs this text does not expand braces");
         }
         if !expansion.complete {
@@ -181,6 +184,7 @@ impl Interpreter<'_> {
         } else {
             Meaning::Anything
         };
+        let is_printed_whole = drafts.as_slice().len() == 1 && self.prints_whole(pieces);
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
             let mut words = draft.into_words();
@@ -188,10 +192,54 @@ impl Interpreter<'_> {
                 let blanks = other_blanks && arg.is_expanded();
                 let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
                 arg.complete(span, open, meaning);
+                if is_printed_whole {
+                    arg.set_printed_whole();
+                }
             }
             words
         };
         drafts.map(finish)
+    }
+
+    /// Returns true for literal text with the output of commands that print literal text, as in
+    /// `"$(cat <<'EOF' … EOF)"`.
+    fn prints_whole(&self, pieces: &[Piece]) -> bool {
+        let is_output = |piece: &Piece| matches!(piece, Piece::Command { .. });
+        let prints = |piece: &Piece| match piece {
+            Piece::Command { script, quoted: true } => self.literal_output(script).is_some() || self.says(script),
+            piece => written(piece).is_some(),
+        };
+        pieces.iter().any(is_output) && pieces.iter().all(prints)
+    }
+
+    /// Returns the command of a script that is one program or builtin, and no function of the line.
+    fn only_command<'s>(&self, script: &'s Script) -> Option<(&'s str, &'s Command, &'s Simple)> {
+        let [statement] = script.statements.as_slice() else { return None };
+        let [pipeline] = statement.pipelines.as_slice() else { return None };
+        let [command] = pipeline.commands.as_slice() else { return None };
+        let Form::Simple(simple) = &command.form else { return None };
+        let name = bare_text(simple.words.first()?)?;
+        let is_plain = !statement.background && simple.assignments.is_empty() && self.scope.function(name).is_none();
+        is_plain.then_some((name, command, simple))
+    }
+
+    /// Returns the output of `cat` with a literal here-document.
+    fn literal_output(&self, script: &Script) -> Option<String> {
+        let ("cat", command, Simple { words, .. }) = self.only_command(script)? else { return None };
+        let ([redirect], [_]) = (command.redirects.as_slice(), words.as_slice()) else { return None };
+        let Flow::HereDocument(body) = redirect.flow else { return None };
+        let body = self.bodies.get(body).filter(|_| redirect.descriptor.unwrap_or(0) == 0)?;
+        let text = body.pieces.iter().map(|piece| written(piece).map(SmolStr::as_str)).collect::<Option<String>>()?;
+        Some(text.trim_end_matches('\n').to_owned())
+    }
+
+    /// Returns true for `echo` or `printf` with literal words.
+    fn says(&self, script: &Script) -> bool {
+        let is_literal = |word: &RawWord| word.pieces.iter().all(|piece| written(piece).is_some());
+        let only = self.only_command(script);
+        only.is_some_and(|(name, command, simple)| {
+            matches!(name, "echo" | "printf") && command.redirects.is_empty() && simple.words.iter().all(is_literal)
+        })
     }
 
     /// Returns true for literal text, and for an environment variable whose name suggests an address, a number or a
@@ -258,12 +306,16 @@ impl Interpreter<'_> {
     /// Appends the output of a command. Outside quotes, the output `splits`.
     #[inline(never)]
     fn expand_output(&mut self, script: &Script, splits: bool, drafts: &mut Few<Draft>) {
+        let literal = self.literal_output(script).filter(|_| !splits);
         let (Value { texts, known, .. }, content) = self.substitution(script);
         // A directory that the line itself has chosen may have a name of several words.
         let chosen = self.scope.places != Places::default() || output::follows_links(script);
         let several = splits && chosen && output::prints_a_path(script);
         let known = if several { Known::Partly } else { known };
-        let text = texts.into_iter().next().unwrap_or_default();
+        let (text, known) = match literal {
+            Some(text) => (text.into(), Known::Fully),
+            None => (texts.into_iter().next().unwrap_or_default(), known),
+        };
         let content = content.map(String::into_boxed_str);
         let separators = splits.then(|| self.separators());
         for draft in drafts.iter_mut() {

@@ -116,6 +116,10 @@ fn each_part(arg: &Word, text: &str, add: &mut dyn FnMut(&str)) {
     value.into_iter().for_each(&mut *add);
     let joined = if is_option && !text.starts_with("--") { text.get(2..) } else { None };
     joined.filter(|joined| !joined.is_empty()).into_iter().for_each(&mut *add);
+    // A letter before the one with the value, as in `-nf/etc/x`.
+    let rooted =
+        joined.and_then(|joined| joined.find(['/', '.', '~']).filter(|at| *at > 0).and_then(|at| joined.get(at..)));
+    rooted.into_iter().for_each(&mut *add);
     if arg.has(Signs::AT) {
         for text in [value.unwrap_or(text), text] {
             let behind = text.rfind('@').and_then(|at| text.get(at + 1..));

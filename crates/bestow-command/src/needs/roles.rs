@@ -6,7 +6,7 @@ mod words;
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::needs::operand::path;
-use crate::needs::roles::words::{Given, Text, Words};
+use crate::needs::roles::words::{Given, Text, Valued, Words};
 use crate::{
     evaluator,
     few::Few,
@@ -17,7 +17,7 @@ use crate::{
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, list},
-    programs::{Program, Role},
+    programs::{AllWords, Program, Reads, Role},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
@@ -108,8 +108,14 @@ fn role_of(known: &Program) -> Option<Role> {
 }
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
-/// write none of them.
-pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Few<Operand> {
+/// write none of them. `form` is the form that was proven, if one was.
+pub(super) fn of(
+    name: &str,
+    known: &Program,
+    rest: &[Word],
+    reads_only: bool,
+    form: Option<&'static Reads>,
+) -> Few<Operand> {
     match name {
         "dd" => dd(rest).into(),
         "docker" | "podman" | "nerdctl" => mounted(rest).into(),
@@ -119,18 +125,22 @@ pub(super) fn of(name: &str, known: &Program, rest: &[Word], reads_only: bool) -
         "find" | "gfind" => find(rest).into(),
         "date" => date(rest).into(),
         "git" => git::named(rest).into(),
-        _ => by_role(name, known, rest, reads_only),
+        _ => by_role(name, known, rest, reads_only, form),
     }
 }
 
-/// Returns the files that a program with a role reads and writes.
-fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool) -> Few<Operand> {
-    let Some((files, role)) = known.files.as_ref().and_then(|files| Some((files, files.role?))) else {
-        return Few::default();
+/// Returns the files that a program reads and writes by its role, or only by its options.
+fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool, form: Option<&'static Reads>) -> Few<Operand> {
+    let Some(files) = known.files.as_ref() else { return Few::default() };
+    let listed = form.filter(|form| form.subcommands.is_empty() && matches!(form.words, AllWords::Listed));
+    let valued = match listed {
+        Some(form) => Valued::InForm(form.flags),
+        None => Valued::InSomeForm(files.valued, known.reads),
     };
+    let Some(role) = files.role else { return Words::read(rest, valued).files_of(known).collect() };
     let needs_options =
         !matches!(role, Role::Reads | Role::Lists) || !files.writes.is_empty() || !files.reads.is_empty();
-    let words = if needs_options { Words::read(rest, files.valued) } else { Words::read_operands(rest, files.valued) };
+    let words = if needs_options { Words::read(rest, valued) } else { Words::read_operands(rest, valued) };
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
         Role::Lists => words.named(Access::Read, Below::Names),

@@ -87,6 +87,12 @@ pub(crate) struct Program {
     pub(crate) may_start: &'static [&'static str],
     /// Options that change neither what the program runs nor where it writes, in forms that do not only read.
     pub(crate) plain: &'static [Plain],
+    /// The words that are names and no paths, by forms.
+    pub(crate) labels: &'static [&'static str],
+    /// The options that mean the same, behind the words of the subcommand for which they do.
+    pub(crate) synonyms: &'static [&'static str],
+    /// The forms behind which all words belong to other code, which runs anyway.
+    pub(crate) passes: &'static [&'static str],
     /// The short option that takes a secret.
     pub(crate) secret_option: Option<SecretOption>,
 }

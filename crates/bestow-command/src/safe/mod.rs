@@ -103,7 +103,10 @@ pub(crate) fn prove(usage: &Use<'_>, rules: &Rules, places: &Places) -> Proof {
     let mut doubt = None;
     for row in rows_about(known.reads, beginnings(known, rest, || usage.words())) {
         match row.try_prove(rest, rules.profile, places) {
-            Ok(()) if program.is_written() => return Proof::Reads(only_reads(name, known)),
+            Ok(()) if program.is_written() => {
+                usage.form.get_or_init(|| row);
+                return Proof::Reads(only_reads(name, known));
+            }
             Ok(()) => doubt = Some(Doubt::Name),
             Err(None) => {}
             Err(Some(why)) => doubt = Some(Doubt::Words(why)),

@@ -16,6 +16,8 @@ impl Reader<'_> {
             let known_faults = self.ledger.faults.len();
             if let Ok(inside) = self.arithmetic_in_parentheses() {
                 self.ledger.bash_only = true;
+                // To dash it is a command in two subshells.
+                self.ledger.elsewhere.dash = true;
                 return Ok(Form::Arithmetic(inside));
             }
             self.at = start;
@@ -31,6 +33,8 @@ impl Reader<'_> {
     pub(super) fn compound(&mut self, word: &'static str) -> Read<Form> {
         self.skip_reserved(word);
         self.ledger.bash_only |= matches!(word, "select" | "function" | "[[" | "coproc");
+        // To dash, the body of `function` is a command like any other.
+        self.ledger.elsewhere.dash |= word == "function";
         match word {
             "{" => self.group(),
             "if" => self.condition(),
@@ -198,6 +202,7 @@ impl Reader<'_> {
             }
             let operator = matches!(self.peek(), Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';'));
             if operator && !matches!(self.peek_second(), Some(b'(') if matches!(self.peek(), Some(b'<' | b'>'))) {
+                self.ledger.elsewhere.dash |= !self.is_before_test();
                 if matches!(self.peek(), Some(b'<' | b'>')) {
                     stretch.push("<".into());
                 } else {
@@ -218,6 +223,16 @@ impl Reader<'_> {
                 None => return self.stop("a test that is not closed"),
             }
         }
+    }
+
+    /// Returns true if `&&` or `||` stands here before a test that begins with its operator. To dash the test is a
+    /// program of this name, which does not exist.
+    fn is_before_test(&self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let test = rest.strip_prefix("&&").or_else(|| rest.strip_prefix("||"));
+        // The second sign of the operator is read by itself.
+        let test = test.or_else(|| rest.strip_prefix(['&', '|']));
+        test.is_some_and(|test| test.trim_start().starts_with('-'))
     }
 
     fn coproc(&mut self) -> Read<Form> {

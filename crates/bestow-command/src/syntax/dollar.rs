@@ -23,6 +23,8 @@ impl Reader<'_> {
             Some(b'[') => {
                 self.at += 1;
                 self.ledger.bash_only = true;
+                // To dash it is text, with operators and redirections in it.
+                self.ledger.elsewhere.dash = true;
                 let inside = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
                 self.demand(b']', "arithmetic that is not closed")?;
                 pieces.add(Piece::Arithmetic(inside.into()));
@@ -36,6 +38,8 @@ impl Reader<'_> {
             Some(b'"') if !quoted => self.ledger.bash_only = true,
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let parameter = plain_parameter(self.name(), quoted);
+                // zsh takes `$x[…]` for an element, and calculates the index.
+                self.ledger.elsewhere.zsh |= self.peek() == Some(b'[');
                 if quoted {
                     pieces.add_quoted_text(parameter);
                 } else {
@@ -46,8 +50,11 @@ impl Reader<'_> {
                 self.at += 1;
                 pieces.add(plain_parameter(char::from(byte).into(), quoted));
             }
-            _ if quoted => pieces.quoted("$"),
-            _ => pieces.bare("$"),
+            next => {
+                // zsh expands `$=x`, `$~x` and `$^x`: as several words, as a pattern, as a list.
+                self.ledger.elsewhere.zsh |= matches!(next, Some(b'=' | b'~' | b'^' | b'+'));
+                if quoted { pieces.quoted("$") } else { pieces.bare("$") }
+            }
         }
         Ok(())
     }
@@ -298,7 +305,11 @@ impl Reader<'_> {
                 Some('\'') => break,
                 Some('\\') => match self.character() {
                     None => return self.stop("a quote that is not closed"),
-                    Some(c) => self.escape(c, &mut text),
+                    Some(c) => {
+                        // To dash the quotation ends here.
+                        self.ledger.elsewhere.dash |= c == '\'';
+                        self.escape(c, &mut text);
+                    }
                 },
                 Some(c) => text.push(c),
             }

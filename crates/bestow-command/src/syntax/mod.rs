@@ -38,8 +38,8 @@ pub(super) fn parse(text: &str) -> Parsed {
     {
         reader.fault("a control character");
     }
-    let Ledger { commands, bodies, faults, bash_only, .. } = reader.ledger;
-    Parsed { script, commands, bodies, faults, broken, bash_only }
+    let Ledger { commands, bodies, faults, bash_only, elsewhere, .. } = reader.ledger;
+    Parsed { script, commands, bodies, faults, broken, bash_only, elsewhere }
 }
 
 /// Returns the work of parsing a text, in units that do not depend on the machine.

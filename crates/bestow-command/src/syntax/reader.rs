@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::tree::{Fault, RawWord};
+use super::tree::{Elsewhere, Fault, RawWord};
 use crate::span::Span;
 
 /// The deepest nesting that is followed.
@@ -39,6 +39,7 @@ pub(super) struct Ledger {
     pub(super) allowed_steps: usize,
     /// True if the text uses syntax that `sh` does not know or reads differently.
     pub(super) bash_only: bool,
+    pub(super) elsewhere: Elsewhere,
 }
 
 /// A reader of one text from left to right.

@@ -240,4 +240,12 @@ pub(crate) struct Parsed {
     pub(crate) broken: bool,
     /// True if another shell does not know some syntax of the text or reads it differently.
     pub(crate) bash_only: bool,
+    pub(crate) elsewhere: Elsewhere,
+}
+
+/// The shells that may run or write something in a text that bash does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    pub(crate) dash: bool,
+    pub(crate) zsh: bool,
 }

@@ -153,6 +153,8 @@ impl<'a> Reader<'a> {
     /// Parses a word with any pieces.
     fn mixed_word(&mut self, start: usize) -> Read<Option<RawWord>> {
         let mut pieces = Pieces::default();
+        let behind = self.text.get(start..).unwrap_or_default();
+        self.ledger.elsewhere.zsh |= names_program(behind);
         while let Some(byte) = self.peek() {
             self.step()?;
             match byte {
@@ -231,7 +233,9 @@ impl<'a> Reader<'a> {
         self.ledger.steps += 2 * length;
         self.step()?;
         self.at += length;
-        Ok(Some(self.slice(self.at - length, self.at)))
+        let text = self.slice(self.at - length, self.at);
+        self.ledger.elsewhere.zsh |= names_program(text);
+        Ok(Some(text))
     }
 
     /// Reads a word that is one text in quotes, without an expansion or an escape. Returns `None`, and reads nothing,
@@ -321,6 +325,8 @@ impl<'a> Reader<'a> {
     fn extended_glob(&mut self, pieces: &mut Pieces) -> Read<()> {
         pieces.add(Piece::Glob('*'));
         self.ledger.bash_only = true;
+        // zsh runs the code of a qualifier, as in `*(e:"code":)`.
+        self.ledger.elsewhere.zsh = true;
         self.nested(|reader| {
             reader.at += 1;
             let mut open = 1_usize;
@@ -341,6 +347,8 @@ impl<'a> Reader<'a> {
     /// Parses the elements of `name=( … )` into a single word.
     fn array(&mut self, pieces: &mut Pieces) -> Read<()> {
         self.ledger.bash_only = true;
+        // In zsh, the name alone stands for all elements, and `path` for the directories of programs.
+        self.ledger.elsewhere.zsh = true;
         self.nested(|reader| {
             reader.at += 1;
             loop {
@@ -388,6 +396,12 @@ fn is_ordinary(byte: u8) -> bool {
         table
     };
     ORDINARY.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// Returns true for `=name`, which zsh replaces by the path of a program.
+fn names_program(text: &str) -> bool {
+    let name = text.strip_prefix('=').and_then(|name| name.bytes().next());
+    name.is_some_and(|byte| byte != b'=' && byte != b'~' && !ends_word(byte))
 }
 
 /// Returns true for `name=` and `name+=`.

@@ -15,6 +15,7 @@ mod pattern;
 mod permission;
 mod script;
 mod sensitive;
+mod shell;
 mod spoken;
 mod strict_json;
 mod tool;
@@ -29,6 +30,7 @@ pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, PermissionRef, Permissions};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
+pub use shell::{InvalidShell, Shell};
 pub use strict_json::StrictJson;
 pub use tool::{InvalidTool, Tool, Tools};
 pub use tool_name::{InvalidToolName, ToolName};
@@ -55,5 +57,6 @@ pub mod shared {
     };
 }
 
+pub(crate) use pattern::is_like;
 pub(crate) use shared::*;
 pub(crate) use spoken::behind_last;

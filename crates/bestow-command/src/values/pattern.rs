@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::spoken::{Ends, Said, Spoken, base_name};
 
 /// A pattern of commands. It consists of words. `*` matches any characters within one word, and a last `**` matches any
-/// words.
+/// words. Elsewhere, `**` is only for rules that deny or ask: `** prod **` matches every command with the word `prod`.
 ///
 /// In a rule that allows, a wildcard matches no option that is not known to be harmless: `git push origin **` does not
 /// match `git push origin --receive-pack=x`.
@@ -39,9 +39,7 @@ pub enum InvalidPattern {
     TooLong,
     /// The text has a character with a special meaning in a shell.
     Operator(char),
-    /// `**` is at another place than the end.
-    RestInside,
-    /// The pattern does not name the program.
+    /// The pattern does not name the program, and no word.
     AnyProgram,
 }
 
@@ -56,10 +54,9 @@ impl fmt::Display for InvalidPattern {
                  compared by itself",
                 c.escape_default()
             ),
-            InvalidPattern::RestInside => f.write_str("`**` stands for all other words, so it comes last"),
             InvalidPattern::AnyProgram => f.write_str(
-                "a command pattern begins with the name of the program; for any command leave `command` out and set \
-                 `operation = \"command.execute\"`",
+                "a command pattern begins with the name of the program, or with `**` before a word; for any command \
+                 leave `command` out and set `operation = \"command.execute\"`",
             ),
         }
     }
@@ -77,7 +74,7 @@ impl CommandPattern {
     /// with exactly the name in the pattern. The words at the positions `by_name` must be in the pattern themselves.
     pub fn certainly_covers(&self, command: &Spoken, by_name: &[usize]) -> Coverage {
         let words = command.words.iter().map(Said::written).collect::<Option<Vec<_>>>();
-        match words.filter(|words| !command.anywhere && equals(&self.0, words)) {
+        match words.filter(|words| !command.anywhere && !self.has_inner_rest() && equals(&self.0, words)) {
             None => Coverage::None,
             Some(words) => by_name
                 .iter()
@@ -101,6 +98,12 @@ impl CommandPattern {
         let pattern: Vec<&str> = self.0.split(' ').collect();
         let mut search = Search::new(&pattern, command.anywhere);
         command.words.iter().any(|word| search.read(word)) || search.ends_well()
+    }
+
+    /// Returns true if `**` stands before another word. Such a pattern is only for rules that deny or ask: it covers no
+    /// command for certain.
+    pub fn has_inner_rest(&self) -> bool {
+        self.0.split(' ').rev().skip(1).any(|word| word == "**")
     }
 
     /// Returns the name of the program, without its path. Returns none if the name contains a `*`.
@@ -163,7 +166,19 @@ impl<'p> Search<'p> {
         if let Some(nothing) = met.first_mut() {
             *nothing = true;
         }
-        Search { pattern, anywhere, after_option: vec![false; met.len()], met, before_value: false }
+        let mut search = Search { pattern, anywhere, after_option: vec![false; met.len()], met, before_value: false };
+        search.skip_rests();
+        search
+    }
+
+    /// Adds the states in which a `**` before another word has matched no word more.
+    fn skip_rests(&mut self) {
+        for (place, _) in self.pattern.iter().enumerate().filter(|(_, wanted)| **wanted == "**") {
+            let is_met = self.may_have_met(place) && place + 1 < self.pattern.len();
+            if let Some(next) = self.met.get_mut(place + 1) {
+                *next |= is_met;
+            }
+        }
     }
 
     /// Reads one more word. Returns true if the pattern now matches, independent of the words that follow.
@@ -222,6 +237,11 @@ impl<'p> Search<'p> {
             if let Some(next) = met.get_mut(place + 1) {
                 *next |= fits;
             }
+            if *wanted == "**"
+                && let Some(same) = met.get_mut(place)
+            {
+                *same = true;
+            }
             // Options and their values may stand anywhere between the program and the last word of the pattern.
             if let (Some(met), Some(after)) = (met.get_mut(place), after_option.get_mut(place)) {
                 match own.filter(|_| place == 1) {
@@ -235,6 +255,7 @@ impl<'p> Search<'p> {
             *subcommand |= was_value;
         }
         (self.met, self.after_option) = (met, after_option);
+        self.skip_rests();
     }
 
     /// Classifies `word` as an option between `git` and its subcommand. Returns true if it takes the next word, false
@@ -298,7 +319,7 @@ fn may_end(pattern: &str, end: &str) -> bool {
 }
 
 /// Returns true if a word matches a pattern in which `*` stands for any characters.
-fn is_like(pattern: &str, word: &str) -> bool {
+pub(crate) fn is_like(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|start| word.strip_prefix(start)) else { return false };
     let Some(end) = parts.next_back() else { return rest.is_empty() };
@@ -325,11 +346,9 @@ impl FromStr for CommandPattern {
         }
         let words: Vec<_> = text.split_whitespace().collect();
         let (first, rest) = words.split_first().ok_or(InvalidPattern::Empty)?;
-        if first.trim_matches('*').is_empty() {
+        let is_any = |word: &str| word.trim_matches('*').is_empty();
+        if is_any(first) && (*first != "**" || rest.iter().all(|word| is_any(word))) {
             return Err(InvalidPattern::AnyProgram);
-        }
-        if rest.iter().rev().skip(1).any(|word| *word == "**") || *first == "**" {
-            return Err(InvalidPattern::RestInside);
         }
         Ok(CommandPattern(words.join(" ").into()))
     }

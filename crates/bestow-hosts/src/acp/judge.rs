@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::text::Escaped;
+use bestow::{command::Shell, text::Escaped};
 use tokio::time::timeout;
 
 use super::{
@@ -133,7 +133,7 @@ impl Case {
             Subject::Command { cwd, .. } => found.cwd.join(cwd),
             Subject::Call(_) | Subject::Unknown(_) => found.cwd.clone(),
         };
-        let caller = Caller { session, subagent, working_dir };
+        let caller = Caller { session, subagent, working_dir, shell: Shell::Unknown };
         let (wait, unanswered) = (Duration::ZERO, Unanswered::Leave);
         let call = Call { caller, tool, input, wait, unanswered, can_replace_input: false };
         Ok(Prepared { call, is_whole })

@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, str::FromStr};
 
-use bestow::text::{Escaped, StrictJson};
+use bestow::{
+    command::Shell,
+    text::{Escaped, StrictJson},
+};
 use serde_json::{Map, Value};
 
 use super::event::{About, Event, Mistake};
@@ -117,6 +120,6 @@ impl Fields {
             // A session that was started as an agent of some type has the type alone.
             None => None,
         };
-        Ok(Caller { session, subagent, working_dir })
+        Ok(Caller { session, subagent, working_dir, shell: Shell::Unknown })
     }
 }

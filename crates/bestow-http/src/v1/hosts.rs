@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, http::StatusCode};
-use bestow::{AgentId, request::RequestId, tool::ToolName};
+use bestow::{AgentId, command::Shell, request::RequestId, tool::ToolName};
 use bestow_hosts::{
     Answer, Call, Caller, OwnSessions, SessionId, Sessions as _, Subagent, SubagentId, Unanswered, answered,
 };
@@ -42,6 +42,10 @@ struct CallerBody {
     /// The directory in which it works, as an absolute path.
     #[schema(value_type = String, example = "/work/site")]
     working_dir: PathBuf,
+    /// The shell that runs the commands of the session: `bash`, `dash`, `zsh`, `unknown` for one of these, or `other`.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    shell: Shell,
 }
 
 /// A subagent of a session.
@@ -58,7 +62,7 @@ struct SubagentBody {
 
 impl CallerBody {
     fn caller(self) -> Result<Caller, Problem> {
-        let CallerBody { session, subagent, working_dir } = self;
+        let CallerBody { session, subagent, working_dir, shell } = self;
         if !working_dir.is_absolute() {
             return Err(invalid("`workingDir` must be an absolute path"));
         }
@@ -66,7 +70,7 @@ impl CallerBody {
             let kind = kind.filter(|kind| kind.len() <= LONGEST_KIND).map(Into::into);
             Subagent { id, kind }
         });
-        Ok(Caller { session, subagent, working_dir })
+        Ok(Caller { session, subagent, working_dir, shell })
     }
 }
 

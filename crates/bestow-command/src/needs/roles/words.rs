@@ -3,14 +3,14 @@
 use crate::{
     few::Few,
     needs::operand::path,
-    options::{List, is_listed, is_listed_letter, list, short},
+    options::{List, is_listed, list, short, takes_value},
 };
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     needs::operand::{Operand, exact},
     parts::parts,
-    programs::Program,
+    programs::{Program, Reads},
     values::{Access, Below, base_name},
     word::{Signs, Word},
 };
@@ -30,6 +30,49 @@ pub(super) fn is_short_for(option: &str, names: &str) -> bool {
 
 pub(super) fn everything_if(all: bool) -> Below {
     if all { Below::Everything } else { Below::Nothing }
+}
+
+/// The options of a program that take a value.
+#[derive(Clone, Copy)]
+pub(super) enum Valued<'l> {
+    /// The options on a list of plain words.
+    Listed(List<'l>),
+    /// The options that take one in a form, by the list of all its options.
+    InForm(List<'l>),
+    /// The options on a list of plain words, and those that take one in some form of the program.
+    InSomeForm(List<'l>, &'static [&'static Reads]),
+}
+
+impl<'l> From<List<'l>> for Valued<'l> {
+    fn from(list: List<'l>) -> Self {
+        Valued::Listed(list)
+    }
+}
+
+impl Valued<'_> {
+    fn has(self, option: &str) -> bool {
+        match self {
+            Valued::Listed(list) => is_listed(list, option),
+            Valued::InForm(flags) => takes_value(flags, option) == Some(true),
+            Valued::InSomeForm(list, forms) => {
+                is_listed(list, option) || forms.iter().any(|form| takes_value(form.flags, option) == Some(true))
+            }
+        }
+    }
+
+    /// Returns true if the option may be the abbreviation of one that takes a value. In a proven form no option is
+    /// abbreviated.
+    fn may_begin_with(self, option: &str) -> bool {
+        match self {
+            Valued::Listed(list) => abbreviates(option, list),
+            Valued::InForm(_) => false,
+            Valued::InSomeForm(list, forms) => {
+                let takes_one = |name: &str| name.ends_with(':') && name.starts_with(option) && option.len() > 2;
+                let mut flags = forms.iter().flat_map(|form| parts(form.flags.text(), b' '));
+                abbreviates(option, list) || option.starts_with("--") && flags.any(takes_one)
+            }
+        }
+    }
 }
 
 /// The operands and options of a command line.
@@ -85,21 +128,21 @@ fn abbreviates(option: &str, names: List<'_>) -> bool {
 }
 
 impl<'a> Words<'a> {
-    /// Parses words into operands and options. `values` lists the options that take a value.
-    pub(super) fn read(rest: &'a [Word], values: List<'_>) -> Words<'a> {
+    /// Parses words into operands and options. `values` are the options that take a value.
+    pub(super) fn read<'l>(rest: &'a [Word], values: impl Into<Valued<'l>>) -> Words<'a> {
         let mut words = Words { operands: Few::default(), options: Few::default(), forgets: false };
-        words.add(rest, values);
+        words.add(rest, values.into());
         words
     }
 
     /// Parses words as [`read`](Self::read) does, but keeps only the operands.
-    pub(super) fn read_operands(rest: &'a [Word], values: List<'_>) -> Words<'a> {
+    pub(super) fn read_operands(rest: &'a [Word], values: Valued<'_>) -> Words<'a> {
         let mut words = Words { operands: Few::default(), options: Few::default(), forgets: true };
         words.add(rest, values);
         words
     }
 
-    fn add(&mut self, rest: &'a [Word], values: List<'_>) {
+    fn add(&mut self, rest: &'a [Word], values: Valued<'_>) {
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
             let text = arg.text();
@@ -115,10 +158,10 @@ impl<'a> Words<'a> {
             match if is_assigned { text.split_once('=') } else { None } {
                 Some(_) if self.forgets => {}
                 Some((name, value)) => self.give(name, Some(Text::end(arg, value))),
-                None if is_listed(values, text) => self.give(text, args.next().map(Text::Word)),
+                None if values.has(text) => self.give(text, args.next().map(Text::Word)),
                 // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
                 // operand.
-                None if abbreviates(text, values) => self.give(text, args.as_slice().first().map(Text::Word)),
+                None if values.may_begin_with(text) => self.give(text, args.as_slice().first().map(Text::Word)),
                 None if text.starts_with("--") => self.give(text, None),
                 None => self.read_letters(arg, values, &mut args),
             }
@@ -133,9 +176,9 @@ impl<'a> Words<'a> {
 
     /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
     /// value.
-    pub(super) fn read_letters(&mut self, arg: &'a Word, values: List<'_>, args: &mut impl Iterator<Item = &'a Word>) {
+    fn read_letters(&mut self, arg: &'a Word, values: Valued<'_>, args: &mut impl Iterator<Item = &'a Word>) {
         let text = arg.text();
-        let letter = |(_, letter): &(usize, char)| is_listed_letter(values, *letter);
+        let letter = |(_, letter): &(usize, char)| values.has(&short(*letter));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);
