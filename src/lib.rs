@@ -136,8 +136,8 @@ pub mod policy {
 pub mod request {
     pub use crate::engine::Ticket;
     pub use crate::model::{
-        Answer, Code, InvalidRequestId, Outcome, Pending, PermissionRequest, Reply, Request, RequestId, Resolution,
-        Route,
+        Answer, Code, InvalidRequestId, Lasting, Outcome, Pending, PermissionRequest, Reply, Request, RequestId,
+        Resolution, Route,
     };
 }
 

@@ -203,8 +203,7 @@ fn would_last(engine: &Engine, order: &AdminCommand) -> Result<(), NotDone> {
     let AdminCommand::Answer { request, verdict: Approval::Approve, scope, .. } = order else { return Ok(()) };
     let asked = Admin::of_every_owner(engine, own_means()).waiting(request)?.request;
     let is_action = asked.action.is_some();
-    let by_default = if is_action { Scope::Once } else { Scope::Session };
-    let scope = scope.or(asked.scope).unwrap_or(by_default);
+    let scope = scope.unwrap_or(asked.scope_if_none_is_named());
     if scope != Scope::Session && !(is_action && scope == Scope::Once) {
         return Ok(());
     }

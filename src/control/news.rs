@@ -85,8 +85,7 @@ impl WaitingRequest {
 
     /// Returns the shape that an approval for good would allow, if the request is about a command that has one.
     pub fn shape(&self) -> Option<&CommandShape> {
-        let action = self.request.action.as_ref().filter(|action| !action.cut && !self.request.only_lacks);
-        action.and_then(|action| action.shape.as_ref())
+        self.request.lasting_shape()
     }
 
     /// Returns the request for people and for programs.
@@ -108,8 +107,8 @@ impl fmt::Display for WaitingRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WaitingRequest { code, request, route, above, .. } = self;
         write!(f, "[{code}] {request}, until {}, routed {route}", request.deadline)?;
-        if let Some(shape) = self.shape() {
-            write!(f, "; `always` would allow every {}", shape.phrase())?;
+        if let Some(lasting) = request.lasting() {
+            write!(f, "; {lasting}")?;
         }
         for (place, agent) in above.iter().enumerate() {
             write!(f, "{} {agent}", if place == 0 { "; created by" } else { ", itself by" })?;

@@ -1,10 +1,13 @@
-//! Programs that execute configuration files of their directory, and the agents that may write those files.
+//! Programs that execute configuration files of their directory, and the agents that may write those files or the
+//! programs themselves.
 
 use std::sync::Arc;
 
+use bestow_command::internal::is_builtin;
+
 use crate::{
     kernel::{ResolvedAction, Target},
-    model::{Escaped, Obeyed, Obeys, SanitizedPath, StartDir, Tier},
+    model::{Escaped, Obeyed, Obeys, SanitizedPath, SpokenPart, StartDir, Tier},
 };
 
 use super::{Error, shared::Shared};
@@ -23,9 +26,21 @@ impl Shared {
     pub(super) fn trusting_nobody(&self, mut understood: ResolvedAction) -> Result<ResolvedAction, Error> {
         let ResolvedAction { uses, cwd, tier, tier_reason, .. } = &mut understood;
         let Target::Command { parts: Some(parts), doing, .. } = &mut uses.own.target else { return Ok(understood) };
+        let is_open = self.look(|state, now| {
+            let around = &self.around_programs;
+            state.writer_of(around, now).is_some() || state.written_once(around).is_some()
+        })?;
         // The parts of a line mostly obey the same files.
         let mut looked: Vec<(Obeys, Option<Arc<str>>)> = Vec::new();
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
+            if is_open && let Some(why) = self.replaced(part)? {
+                part.tier = Tier::Dangerous;
+                *doing = None;
+                if *tier == Some(Tier::Safe) {
+                    (*tier, *tier_reason) = (Some(Tier::Dangerous), Arc::from(format!("Dangerous command: {why}")));
+                }
+                continue;
+            }
             for obeys in std::mem::take(&mut part.obeys) {
                 let known = looked.iter().find(|(other, _)| *other == obeys).map(|(_, why)| why.clone());
                 let why = match known {
@@ -62,14 +77,44 @@ impl Shared {
                 return Ok(Some(why.into()));
             }
         }
+        Ok(self.written(&paths)?.map(|written| format!("`{program}` follows {written}").into()))
+    }
+
+    /// Returns the first of the paths that an agent may write, or could write earlier, and says which.
+    fn written(&self, paths: &[SanitizedPath]) -> Result<Option<String>, Error> {
         self.look(|state, now| {
             let shown = |path: &SanitizedPath| Escaped(path.as_str()).to_string();
-            if let Some((agent, path)) = state.writer_of(&paths, now) {
-                return Some(format!("`{program}` follows `{}`, which {agent} may write", shown(path)).into());
+            if let Some((agent, path)) = state.writer_of(paths, now) {
+                return Some(format!("`{}`, which {agent} may write", shown(path)));
             }
-            let path = state.written_once(&paths)?;
-            Some(format!("`{program}` follows `{}`, which an agent was able to write earlier", shown(path)).into())
+            let path = state.written_once(paths)?;
+            Some(format!("`{}`, which an agent was able to write earlier", shown(path)))
         })
+    }
+
+    /// Returns the reason why a program of a part may be one that an agent wrote, or none if it cannot. A shell takes
+    /// the first program of its name in the directories of `PATH`. A program of a Python environment runs everything
+    /// that is installed there.
+    fn replaced(&self, part: &SpokenPart) -> Result<Option<String>, Error> {
+        let programs = part.runs.iter().chain(&part.starts).filter_map(|spoken| spoken.words.first()?.known());
+        for program in programs.filter(|program| !program.contains('/') && !is_builtin(program)) {
+            let mut paths = Vec::new();
+            for dir in &self.program_directories {
+                let is_there = self.exists(&at(dir.as_str(), program)).is_some();
+                let environment = above(dir.as_str()).filter(|above| self.exists(&at(above, "pyvenv.cfg")).is_some());
+                match environment.filter(|_| is_there) {
+                    Some(environment) => paths.extend(environment.parse::<SanitizedPath>()),
+                    None => add(&mut paths, dir.as_str(), program),
+                }
+                if is_there {
+                    break;
+                }
+            }
+            if let Some(written) = self.written(&paths)? {
+                return Ok(Some(format!("`{}` may be {written}", Escaped(program))));
+            }
+        }
+        Ok(None)
     }
 
     fn exists(&self, path: &str) -> Option<SanitizedPath> {

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Borrow,
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     hash::Hash,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -18,7 +18,9 @@ use tokio::sync::{Notify, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
-    model::{AgentId, Event, GrantId, Means, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
+    model::{
+        AgentId, Event, GrantId, Means, OwnerId, RequestId, Resolution, RuntimeId, SanitizedPath, Timestamp, Tools,
+    },
     ports::{Clock, Paths},
 };
 
@@ -68,6 +70,10 @@ pub(super) struct Shared {
     /// Once this is false, every check fails and no command is executed.
     pub(super) open: AtomicBool,
     pub(super) request_ids: RequestIds,
+    /// The directories in which programs are found, in order.
+    pub(super) program_directories: Vec<SanitizedPath>,
+    /// The directories around these. A Python environment is one of them.
+    pub(super) around_programs: Vec<SanitizedPath>,
     /// The random seed that makes fingerprints differ between engines.
     pub(super) seed: u64,
     /// The texts of the policy file that the engine follows.
@@ -131,6 +137,10 @@ impl Shared {
         seed: u64,
     ) -> Shared {
         let state = queue.published();
+        let program_directories = paths.program_directories();
+        let around =
+            program_directories.iter().filter_map(|directory| directory.as_path().parent()?.to_str()?.parse().ok());
+        let around_programs = around.collect::<BTreeSet<_>>().into_iter().collect();
         let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
         let bell = Arc::<Bell>::default();
         let writer = Writer {
@@ -148,6 +158,8 @@ impl Shared {
         };
         Shared {
             clock,
+            program_directories,
+            around_programs,
             paths,
             hooks: ArcSwap::default(),
             runtime: fresh_runtime(),

@@ -7,7 +7,7 @@ use bestow_command::{
     Classifier,
     internal::{
         Call, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration, hosts_in,
-        is_certainly_a_path, read_call, read_call_as,
+        is_certainly_a_path, path_in_address, read_call, read_call_as, with_nested_json,
     },
 };
 use serde_json::{Map, Value};
@@ -96,7 +96,7 @@ impl Shared {
     ) -> Result<ResolvedAction, Error> {
         let own = match &call.own {
             ToolUse::Path { text, tree, .. } => {
-                let at = self.path(profile, base, text);
+                let at = self.named_in_field(profile, base, text);
                 if *tree { as_tree(at) } else { at }
             }
             ToolUse::Command(line) => self.command(&profile.id, base, line, &call.besides)?,
@@ -174,7 +174,7 @@ impl Shared {
         let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
         let other = match used {
             ToolUse::Path { text, tree, .. } => {
-                let at = self.path(profile, base, text);
+                let at = self.named_in_field(profile, base, text);
                 if *tree { as_tree(at) } else { at }
             }
             ToolUse::Host(name) => host(base, name),
@@ -187,6 +187,11 @@ impl Shared {
         let mut understood = with_worse_tier(understood, &other);
         understood.uses.add(Use { origin, ..other.uses.own });
         understood
+    }
+
+    /// Resolves the path in a field. A tool may take a `file:` address for a path.
+    fn named_in_field(&self, profile: &Profile, base: ResolvedAction, text: &str) -> ResolvedAction {
+        self.path(profile, base, path_in_address(text).as_deref().unwrap_or(text))
     }
 
     /// Adds the uses of a tool with several path fields. The tool may move each path to the place of another: then each
@@ -253,9 +258,10 @@ impl Shared {
         classifier: &Classifier,
     ) -> Result<ResolvedAction, Error> {
         let name: Arc<str> = base.tool.as_str().into();
+        let (input_shown, cut) = input::shown(input);
+        let input = &*with_nested_json(input);
         let read = Undeclared::of(input);
         let mut followed = read.follow(classifier);
-        let (input_shown, cut) = input::shown(input);
         let shown = format!("{name} {input_shown}").into();
         let worst = followed.worst.take().filter(|worst| worst.classification.tier == Tier::Destructive);
         let whole = worst.as_ref().map(|_| input.to_string()).unwrap_or_default();

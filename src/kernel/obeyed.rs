@@ -1,7 +1,7 @@
 //! The agents that may write the implicit configuration files of a program. A read-only program is safe
 //! only if no agent may write these files.
 
-use crate::model::{AgentId, GrantId, Hold, Permission, SanitizedPath, Timestamp};
+use crate::model::{AgentId, GrantId, Hold, Permission, SanitizedPath, Timestamp, part_kept_from_commands};
 
 use super::State;
 
@@ -9,8 +9,8 @@ impl State {
     /// Returns an agent of this engine that may write one of `paths` now, or something below it, with the path. The
     /// owner of that agent does not matter, because a program reads its configuration without regard to owners.
     ///
-    /// A permission to a directory does not include the sensitive paths below it. In an ordinary checkout, no agent may
-    /// therefore write the configuration that a program reads there.
+    /// A permission to a directory does not include the sensitive paths below it, except those that a confined command
+    /// may write. In an ordinary checkout, no agent may therefore write the configuration that a program reads there.
     pub(crate) fn writer_of<'p>(
         &self,
         paths: &'p [SanitizedPath],
@@ -34,18 +34,17 @@ impl State {
     /// Returns true if a write grant covers `directory` or a path below it. The grant may have ended already.
     fn reaches_into(&self, directory: &str) -> bool {
         let Ok(directory) = directory.parse::<SanitizedPath>() else { return true };
-        let part = self.sensitive_in(&Permission::write(directory.clone())).map(str::len);
+        let part = part_kept_from_commands(&directory, &self.settings.sensitive).map(str::len);
         let mut above = self.write_roots.at_and_above(&directory);
         above.any(|(root, _)| part.is_none_or(|part| part <= root.len()))
             || self.write_roots.below(&directory).next().is_some()
     }
 
     fn writer(&self, path: &SanitizedPath, now: Timestamp) -> Option<&AgentId> {
-        let permission = Permission::write(path.clone());
-        if self.is_protected(&permission) {
+        if self.is_protected(&Permission::write(path.clone())) {
             return None;
         }
-        let part = self.sensitive_in(&permission);
+        let part = part_kept_from_commands(path, &self.settings.sensitive);
         // The sensitive part is named by all grants for one root, or by none of them.
         let names = |root: &str| part.is_none_or(|part| part.len() <= root.len());
         let above = self.write_roots.at_and_above(path).filter(|(root, _)| names(root));

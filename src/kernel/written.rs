@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Access, Permission, SanitizedPath, SensitiveName, sensitive_part};
+use crate::model::{Access, Permission, SanitizedPath, SensitiveName, part_kept_from_commands};
 
 /// The maximum number of roots. Beyond it, the record is replaced by the root `/`.
 const MOST_KEPT: usize = 16_384;
@@ -57,12 +57,13 @@ impl WrittenOnce {
         from.take_while(move |(root, _)| root.starts_with(&*start)).map(|(_, end)| *end)
     }
 
-    /// Returns the counts of ended permissions to `path`: the root of each contains it and names its sensitive part.
+    /// Returns the counts of ended permissions to `path`: the root of each contains it and names the part of it that is
+    /// kept from commands.
     fn above(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> impl Iterator<Item = u64> {
         let above = path.as_path().ancestors().filter_map(|above| above.to_str());
         let mut roots = above.filter_map(|root| Some((root.len(), *self.0.get(root)?))).collect::<Vec<_>>();
         if !roots.is_empty() {
-            let part = sensitive_part(path, sensitive).map(str::len);
+            let part = part_kept_from_commands(path, sensitive).map(str::len);
             roots.retain(|(root, _)| part.is_none_or(|part| part <= *root));
         }
         roots.into_iter().map(|(_, end)| end)

@@ -230,9 +230,13 @@ impl ActionFacts {
     /// Returns true if an approval of the action can be saved for `scope`, which is longer than once. A destructive
     /// action is approved once. A command needs a shape to be allowed for longer than its run.
     pub(crate) fn approval_can_last(&self, scope: Scope) -> bool {
-        let runs = matches!(self.operation, Operation::Command | Operation::Exec);
-        let needs_shape = runs && matches!(scope, Scope::Always | Scope::Until(_));
+        let needs_shape = self.runs() && matches!(scope, Scope::Always | Scope::Until(_));
         self.tier != Tier::Destructive && (!needs_shape || self.shape.is_some())
+    }
+
+    /// Returns true if the action runs a command or a program.
+    pub(crate) fn runs(&self) -> bool {
+        matches!(self.operation, Operation::Command | Operation::Exec)
     }
 
     /// Formats the action alone, as in "run `make`".

@@ -44,7 +44,7 @@ pub(crate) use action::{What, cut, cut_to};
 pub use agent::{AgentOrigin, BotCommand, InvalidMode, Kind, Mode, Profile};
 pub(crate) use bestow_command::internal::{
     Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Spoken, SpokenPart, StartDir, Ticked,
-    base_name, canonical_host, is_deceptive, is_device_name, list_permissions, sensitive_part,
+    base_name, canonical_host, is_deceptive, is_device_name, list_permissions, part_kept_from_commands, sensitive_part,
 };
 #[cfg(feature = "sandbox")]
 pub(crate) use bestow_command::internal::{
@@ -90,7 +90,7 @@ pub use policy::{AgentPolicy, Interaction, LeftOut, OnNoUser, Policy, PolicyPerm
 pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{Secrets, has_mark, redacted, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
-pub use request::{Answer, Decider, Outcome, Pending, PermissionRequest, Reply, Request, Resolution, Route};
+pub use request::{Answer, Decider, Lasting, Outcome, Pending, PermissionRequest, Reply, Request, Resolution, Route};
 pub use revocation::Revocation;
 pub(crate) use revocation::Revoked;
 pub use rule::{Rule, RuleCwd, RuleRef};

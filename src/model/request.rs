@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, InvalidText, Kind, Means, Mode, Name, OrText,
-    OwnerId, Permission, Permissions, PinnedPermission, Quoted, Reason, RequestId, RunId, Scope, Timestamp,
-    list_permissions,
+    Action, ActionFacts, AgentId, ApproverId, Code, CommandShape, Details, Escaped, InvalidText, Kind, Means, Mode,
+    Name, Operation, OrText, OwnerId, Permission, Permissions, PinnedPermission, Quoted, Reason, RequestId, RunId,
+    Scope, Ticked, Timestamp, list_permissions,
 };
 
 /// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
@@ -141,6 +141,27 @@ impl Request {
         scope == Scope::Once || is_asked && can_last
     }
 
+    /// Returns the scope of an approval that names none: the requested one. If none was requested, an action and its
+    /// missing permissions are approved once, and other permissions for the session.
+    pub fn scope_if_none_is_named(&self) -> Scope {
+        self.scope.unwrap_or(if self.action.is_some() { Scope::Once } else { Scope::Session })
+    }
+
+    /// Returns what an approval with the scope `always` allows. None if no such approval is possible.
+    pub fn lasting(&self) -> Option<Lasting<'_>> {
+        if !self.accepts_scope(Scope::Always) {
+            return None;
+        }
+        let action = self.action.as_deref().filter(|_| self.asks_about_action());
+        Some(Lasting { action, shape: self.lasting_shape(), permissions: self.widest_first() })
+    }
+
+    /// Returns the shape of the commands that an approval with the scope `always` allows, if the request is about one.
+    pub fn lasting_shape(&self) -> Option<&CommandShape> {
+        let action = self.action.as_ref().filter(|action| self.asks_about_action() && action.runs());
+        action.filter(|_| self.accepts_scope(Scope::Always)).and_then(|action| action.shape.as_ref())
+    }
+
     /// Returns true if only a one-time approval is possible, because a part of the request is not shown.
     pub fn is_once_only(&self) -> bool {
         let is_content_cut = self.details.as_ref().is_some_and(|details| details.left_out > 0);
@@ -157,6 +178,41 @@ impl Request {
     /// Iterates over the requested permissions.
     pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
         self.asked.iter().map(|pinned| &pinned.permission)
+    }
+}
+
+/// The consequences of an approval with the scope `always`, as they are shown before the approval and saved after it.
+#[derive(Clone, Debug)]
+pub struct Lasting<'r> {
+    action: Option<&'r ActionFacts>,
+    shape: Option<&'r CommandShape>,
+    permissions: Vec<&'r Permission>,
+}
+
+/// Formats it as a sentence for people: `` `always` allows every `npm test` in `/w` ``.
+impl fmt::Display for Lasting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`always` ")?;
+        let and = match (self.action, self.shape) {
+            (None, _) => "",
+            (Some(_), Some(shape)) => {
+                write!(f, "allows every {}", shape.phrase())?;
+                ", and "
+            }
+            (Some(action), None) => {
+                let content = if action.operation == Operation::Write { ", with any content" } else { "" };
+                write!(f, "allows the agent to {} again{content}", action.phrase())?;
+                ", and "
+            }
+        };
+        if self.permissions.is_empty() {
+            return Ok(());
+        }
+        write!(f, "{and}gives ")?;
+        for (place, permission) in self.permissions.iter().enumerate() {
+            write!(f, "{}{}", if place == 0 { "" } else { ", " }, Ticked(&permission.to_string()))?;
+        }
+        f.write_str(" for everything that the agent does")
     }
 }
 

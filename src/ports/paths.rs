@@ -1,6 +1,6 @@
 //! Path resolution: the canonical path and the object of a path.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use crate::{
     fs,
@@ -117,6 +117,17 @@ pub trait Paths: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns the directories in which the shell of the host finds programs, in order. An engine calls it once, at its
+    /// start.
+    ///
+    /// # Authority
+    ///
+    /// A command that only reads runs unasked only if no agent may write a directory in which its program is found. A
+    /// missing directory lets an agent choose the program.
+    fn program_directories(&self) -> Vec<SanitizedPath> {
+        Vec::new()
+    }
+
     /// Returns the floor for these paths. An engine calls it once, at its start.
     ///
     /// # Authority
@@ -168,6 +179,15 @@ impl Paths for DiskPaths {
 
     fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
         fs::linked(root)
+    }
+
+    /// Returns the directories of `PATH`, after the one of the Python environment in `VIRTUAL_ENV`.
+    fn program_directories(&self) -> Vec<SanitizedPath> {
+        let environment = std::env::var_os("VIRTUAL_ENV").map(|environment| Path::new(&environment).join("bin"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all =
+            environment.into_iter().chain(std::env::split_paths(&path)).filter(|directory| directory.is_absolute());
+        all.filter_map(|directory| Some(fs::real(directory.to_str()?).ok()?.path().clone())).collect()
     }
 }
 

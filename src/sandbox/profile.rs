@@ -36,7 +36,8 @@ pub enum Guard {
 /// The permissions of a command. The command can read everything that is not hidden. It can write below its write roots
 /// and nowhere else.
 ///
-/// Two profiles with equal permissions compare as equal, and every format exports them as equal text.
+/// Two profiles with equal permissions and equal names of hidden paths compare as equal, and every format exports them
+/// as equal text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     pub(super) cwd: SanitizedPath,
@@ -49,6 +50,12 @@ pub struct Profile {
     /// Paths below the write roots that the command cannot write, because a rule denies them by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unwritten: Vec<SanitizedPath>,
+    /// The names under which paths were hidden. The disk decides where they lead.
+    #[serde(skip)]
+    hidden_names: BTreeSet<SanitizedPath>,
+    /// The names under which paths were made unwritable.
+    #[serde(skip)]
+    unwritten_names: BTreeSet<SanitizedPath>,
     /// Patterns of paths that the command can neither read nor write. The disk decides which paths they match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) hidden_globs: Vec<PathGlob>,
@@ -66,6 +73,24 @@ pub struct Profile {
     /// Sensitive names in addition to the built-in ones.
     pub(super) sensitive: Vec<SensitiveName>,
     pub(super) limits: Limits,
+}
+
+/// The part of a profile that determines what its command can do: its permissions, the paths that are kept from it, and
+/// its limits. The state of the disk is left out. Other commands change it between a question and its answer.
+#[derive(Serialize)]
+struct Promise<'p> {
+    cwd: &'p SanitizedPath,
+    write: &'p BTreeMap<SanitizedPath, FileIdentity>,
+    hidden_names: &'p BTreeSet<SanitizedPath>,
+    unwritten_names: &'p BTreeSet<SanitizedPath>,
+    hidden_globs: &'p [PathGlob],
+    unwritten_globs: &'p [PathGlob],
+    network: bool,
+    domains: &'p BTreeSet<Domain>,
+    events: bool,
+    guard: Guard,
+    sensitive: &'p [SensitiveName],
+    limits: &'p Limits,
 }
 
 impl Profile {
@@ -96,6 +121,8 @@ impl Profile {
             absent: Vec::new(),
             processes: Vec::new(),
             unwritten: Vec::new(),
+            hidden_names: BTreeSet::new(),
+            unwritten_names: BTreeSet::new(),
             hidden_globs: Vec::new(),
             unwritten_globs: Vec::new(),
             unheld: BTreeSet::new(),
@@ -143,6 +170,8 @@ impl Profile {
     /// them.
     pub(crate) fn hiding(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
         let paths: Vec<_> = paths.into_iter().collect();
+        // The process ids of an engine are others after each start.
+        self.hidden_names.extend(paths.iter().filter(|path| !is_process(path)).cloned());
         let links = paths.iter().filter_map(|path| hops(path.as_path()).ok()).flat_map(|hops| hops.links);
         let links = links.filter_map(|link| link.to_str()?.parse().ok());
         let links: Vec<SanitizedPath> = links.filter(|link| self.root_of(link).is_some()).collect();
@@ -160,6 +189,8 @@ impl Profile {
     /// Returns the profile with more paths that the command cannot write, existing or not. Paths outside the write
     /// roots are left out.
     pub(crate) fn not_writing(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let paths: Vec<_> = paths.into_iter().collect();
+        self.unwritten_names.extend(paths.iter().cloned());
         let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
         let below = reals.into_iter().map(|real| real.path().clone()).filter(|path| self.root_of(path).is_some());
         let unwritten = outermost(self.unwritten.iter().cloned().chain(below));
@@ -232,8 +263,8 @@ impl Profile {
 
     /// Creates the action that the engine evaluates before `command` runs under this profile. Its text is the command
     /// line with the command's own variables, as a shell would read it. Its needs are the permissions of this profile.
-    /// The circumstances hold the rest of the profile: the working directory, the hidden paths, the limits. Two
-    /// commands that differ in any of these are different actions.
+    /// The circumstances hold the rest of the [promise](Promise) of this profile. Two commands that differ in any part
+    /// of it are different actions.
     ///
     /// # Errors
     ///
@@ -242,10 +273,32 @@ impl Profile {
     pub fn action(&self, command: &Command) -> Result<Action, SandboxError> {
         let line =
             command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
-        let profile = serde_json::to_string(self).map_err(|why| SandboxError::Io(why.into()))?;
-        let circumstances = format!("{profile} {}", command.streams());
+        let promise = serde_json::to_string(&self.promise()).map_err(|why| SandboxError::Io(why.into()))?;
+        let circumstances = format!("{promise} {}", command.streams());
         let needs = self.permissions().collect();
         Ok(Action { needs, in_sandbox: true, ..Action::command(&line).under(&circumstances) })
+    }
+
+    /// Returns the part of the profile that an approval of its command is bound to.
+    fn promise(&self) -> Promise<'_> {
+        let Profile { cwd, write, hidden_names, unwritten_names, hidden_globs, unwritten_globs, .. } = self;
+        let Profile { network, domains, events, guard, sensitive, limits, .. } = self;
+        // INVARIANT: the other fields follow from the names and the disk.
+        let Profile { hidden: _, absent: _, processes: _, unwritten: _, unheld: _, .. } = self;
+        Promise {
+            cwd,
+            write,
+            hidden_names,
+            unwritten_names,
+            hidden_globs,
+            unwritten_globs,
+            network: *network,
+            domains,
+            events: *events,
+            guard: *guard,
+            sensitive,
+            limits,
+        }
     }
 
     fn permissions(&self) -> impl Iterator<Item = Permission> {

@@ -10,8 +10,7 @@ use super::message::{
 
 /// Describes the actions that `allow-always` would allow; `None` if it is not on offer.
 fn always(request: &Request) -> Option<String> {
-    let action = request.action.as_ref().filter(|action| !action.cut && !request.only_lacks)?;
-    action.shape.as_ref().map(|shape| shape.shown.to_string())
+    request.lasting_shape().map(|shape| shape.shown.to_string())
 }
 
 impl From<&Request> for PermissionRequest {
@@ -34,6 +33,7 @@ impl From<&Request> for PermissionRequest {
             details: request.details.as_ref().map(Into::into),
             tier: request.action.as_ref().map(|action| action.tier),
             always: always(request),
+            always_text: request.lasting().map(|lasting| lasting.to_string()),
             once_only: request.is_once_only(),
             permissions: request.widest_first().into_iter().cloned().collect(),
             scope: request.scope,

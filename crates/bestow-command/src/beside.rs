@@ -107,6 +107,11 @@ const BUILTINS: &[&str] = &[
     "zstyle",
 ];
 
+/// Returns true for a command of the shell itself. It is not looked up in the directories of `PATH`.
+pub fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
+
 /// Returns the only part that is not safe. Returns `None` if there are several, and for a part that is no command.
 pub(crate) fn only_unsafe(parts: &[RecordedPart]) -> Option<&RecordedPart> {
     let mut rest = parts.iter().filter(|part| part.tier > Tier::Safe);

@@ -74,6 +74,7 @@ pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
+        beside::is_builtin,
         classification::Judged,
         named_uses::NamedUses,
         needs::{bare_hosts, hosts_in},
@@ -81,7 +82,7 @@ pub mod internal {
         spelling::{GIVEN, quoted},
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,
-            read as read_call, read_as as read_call_as,
+            path_in_address, read as read_call, read_as as read_call_as, with_nested_json,
         },
         values::shared::*,
     };

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
-use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use crate::{classification::Classification, classifier::Classifier, tier::Tier, values::StrictJson};
@@ -24,13 +23,9 @@ impl Classifier {
     /// ```
     pub fn answer_line(&self, line: impl AsRef<[u8]>) -> String {
         let line = line.as_ref();
-        let question = if line.len() > LONGEST {
-            Err(format!("longer than {LONGEST} bytes"))
-        } else {
-            serde_json::from_slice::<Question>(line).map_err(|why| why.to_string())
-        };
+        let question = if line.len() > LONGEST { Err(format!("longer than {LONGEST} bytes")) } else { question(line) };
         let answer = match question {
-            Ok(Question(question)) => self.answer(&question),
+            Ok(question) => self.answer(&question),
             Err(why) => Classification::plain(Tier::Dangerous, &format!("the line is not a question: {why}")),
         };
         serde_json::to_string(&answer)
@@ -87,16 +82,12 @@ fn next_line(questions: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<boo
     Ok(true)
 }
 
-/// A JSON object in which no key is repeated on any level.
-struct Question(Map<String, Value>);
-
-impl<'de> Deserialize<'de> for Question {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match StrictJson::deserialize(deserializer)?.0 {
-            Value::Object(map) => Ok(Question(map)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                Err(de::Error::custom("not an object"))
-            }
+/// Returns the object in a line.
+fn question(line: &[u8]) -> Result<Map<String, Value>, String> {
+    match StrictJson::read(line).map_err(|why| why.to_string())?.0 {
+        Value::Object(map) => Ok(map),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err("not an object".to_owned())
         }
     }
 }

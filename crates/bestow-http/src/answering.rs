@@ -47,7 +47,7 @@ fn changed(action: &ActionFacts, modified: Modified<'_>) -> Result<Action, Probl
         }
         Modified::Whole(input) => Value::Object(input),
         Modified::Text(text) if text.trim_start().starts_with('{') => {
-            let StrictJson(whole) = serde_json::from_str(text)
+            let StrictJson(whole) = StrictJson::read(text.as_bytes())
                 .map_err(|why| bad(format!("`modifiedInput` is not a valid JSON object: {why}")))?;
             whole
         }

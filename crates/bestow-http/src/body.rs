@@ -60,7 +60,7 @@ async fn limited(body: Body, longest: usize) -> Result<Bytes, Problem> {
 /// Returns the object in a text.
 pub(crate) fn object_in(text: &[u8]) -> Result<Map<String, Value>, Problem> {
     let StrictJson(value) =
-        serde_json::from_slice(text).map_err(|why| invalid(format!("the body is not valid JSON: {why}")))?;
+        StrictJson::read(text).map_err(|why| invalid(format!("the body is not valid JSON: {why}")))?;
     match value {
         Value::Object(fields) => Ok(fields),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {

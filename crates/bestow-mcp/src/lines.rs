@@ -243,7 +243,7 @@ fn object_in(line: &Line) -> Result<Option<Value>, Value> {
         Line::Whole(text) if text.trim_ascii().is_empty() => return Ok(None),
         Line::Whole(text) => text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text),
     };
-    match serde_json::from_slice(text) {
+    match StrictJson::read(text) {
         Ok(StrictJson(value)) if value.is_object() => Ok(Some(value)),
         Ok(StrictJson(value)) => Err(error(Value::Null, INVALID_REQUEST, &what_is_wrong(&value))),
         Err(why) => Err(error(Value::Null, PARSE_ERROR, &format!("the line is not valid JSON: {why}"))),

@@ -176,8 +176,7 @@ impl State {
         let instead = self.no_worse(request, modified, now)?;
         let allowed = allowed_of(request, &answer.allowed)?;
         let lacked = instead.as_ref().map_or(&request.asked, |instead| &instead.lacks);
-        let about_action = if request.action.is_some() { Scope::Once } else { Scope::Session };
-        let scope = answer.scope.or(request.scope).unwrap_or(about_action);
+        let scope = answer.scope.unwrap_or(request.scope_if_none_is_named());
         let all = answer.allowed != Allowed::Nothing && lacked.iter().all(|pinned| names(&allowed, &pinned.permission));
         let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         let yes = all && nothing_refused && (!request.asks_about_action() || answer.allowed == Allowed::All);

@@ -173,11 +173,10 @@ fn subject(action: &ActionFacts, verdict: Verdict, scope: Scope) -> Result<Subje
         let why = if is_destructive { Refusal::OnlyOnce } else { Refusal::NotForGood };
         return Err(why(action.resource.clone()));
     }
-    let runs = matches!(action.operation, Operation::Command | Operation::Exec);
     // A denial of a line of several parts is for that line, in every spelling.
     let shape = action.shape.as_ref().filter(|shape| verdict != Verdict::Deny || !shape.is_beside());
     match (scope, shape) {
-        (Scope::Always | Scope::Until(_), Some(shape)) if runs => Ok(Subject::Shape(shape.clone())),
+        (Scope::Always | Scope::Until(_), Some(shape)) if action.runs() => Ok(Subject::Shape(shape.clone())),
         _ => Ok(Subject::Access(*action.access)),
     }
 }

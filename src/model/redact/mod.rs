@@ -5,6 +5,7 @@
 //! has the form of a token, or it stands where a known program takes a password. Text that could run is shown, even if
 //! its name suggests a secret. Redaction is a safety net and no guarantee.
 
+mod forms;
 mod mark;
 mod names;
 mod scan;
@@ -118,6 +119,9 @@ fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s Range<usize>
     Cow::Owned(shown)
 }
 
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
+mod service_tests;
 #[cfg(test)]
 #[cfg(feature = "property-tests")]
 mod tests;

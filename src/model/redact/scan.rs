@@ -5,6 +5,7 @@ use std::{cell::Cell, ops::Range};
 use bestow_command::internal::SecretOption;
 
 use super::{
+    forms::{is_random_key, is_telegram_id},
     mark::{MARK_START, mark_at},
     names::{self, Strength},
     tokens,
@@ -44,7 +45,31 @@ enum Stretch {
     InsideData,
     /// Characters that can only form one word.
     Plain,
+    /// Characters of a key in base64.
+    Key,
 }
+
+/// The beginnings of words with a `:` and an `@` that name a package, an address or a file.
+const NO_USERS: [&str; 18] = [
+    "acct",
+    "bitbucket",
+    "cid",
+    "docker",
+    "file",
+    "git",
+    "github",
+    "gitlab",
+    "jsr",
+    "link",
+    "mailto",
+    "npm",
+    "oci",
+    "patch",
+    "pkg",
+    "sip",
+    "workspace",
+    "xmpp",
+];
 
 struct Scanner<'t> {
     text: &'t str,
@@ -62,13 +87,16 @@ struct Scanner<'t> {
     /// True if the current program defines names for commands. The value of such a name is a command.
     names_commands: bool,
     /// The last measured stretch of each kind.
-    seen: [Cell<(usize, usize)>; 4],
+    seen: [Cell<(usize, usize)>; 5],
     steps: Cell<usize>,
 }
 
 impl Scanner<'_> {
     fn all(mut self) -> (Vec<Range<usize>>, usize) {
         while let Some(byte) = self.byte(self.at) {
+            if is_in_key(byte) && self.key() {
+                continue;
+            }
             if is_name(byte) {
                 self.word();
                 continue;
@@ -126,6 +154,7 @@ impl Scanner<'_> {
                 !ends_value(byte, matches!(kind, Stretch::InsideData)) && !matches!(byte, b'"' | b'\'' | b'\\')
             }),
             Stretch::Plain => self.while_like(at, is_plain),
+            Stretch::Key => self.while_like(at, is_in_key),
         };
         seen.set((at, end));
         end
@@ -136,6 +165,49 @@ impl Scanner<'_> {
         if !span.is_empty() {
             self.found.push(span);
         }
+    }
+
+    /// Redacts a random key at the position, if a word begins there.
+    fn key(&mut self) -> bool {
+        let is_inside = self.at.checked_sub(1).and_then(|before| self.byte(before)).is_some_and(is_in_key);
+        if is_inside {
+            return false;
+        }
+        let key = self.at..self.end_of(Stretch::Key, self.at);
+        let is_key = is_random_key(self.part(key.clone()));
+        if is_key {
+            self.leave_out(key);
+        }
+        is_key
+    }
+
+    /// Redacts the token of a Telegram bot after its id, or the password in `user:password@host`.
+    fn after_colon(&mut self, run: Range<usize>) -> bool {
+        if self.byte(run.end) != Some(b':') {
+            return false;
+        }
+        let start = run.end + 1;
+        if is_telegram_id(self.part(run.clone())) {
+            let end = self.while_like(start, is_name);
+            let is_token = (30..=50).contains(&(end - start)) && tokens::is_random(self.part(start..end));
+            if is_token {
+                self.leave_out(start..end);
+            }
+            return is_token;
+        }
+        let before = run.start.checked_sub(1).and_then(|at| self.byte(at));
+        let begins = before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=' | b'('));
+        let user = self.part(run);
+        if !begins || NO_USERS.iter().any(|word| user.eq_ignore_ascii_case(word)) {
+            return false;
+        }
+        let end = self.while_like(start, |byte| is_plain(byte) && !matches!(byte, b'@' | b'/' | b'=' | b','));
+        let host = end + 1..self.while_like(end + 1, is_name);
+        if end < start + 3 || self.byte(end) != Some(b'@') || !is_host(self.part(host)) {
+            return false;
+        }
+        self.keep_or_leave_out(start..end, Strength::Certain);
+        true
     }
 
     /// Reads a run of letters, digits, `-`, `_` and `.`: a name, a program, an option or a secret.
@@ -151,11 +223,21 @@ impl Scanner<'_> {
         if let Some(place) = tokens::begins_in(run) {
             return self.leave_out(start + place..end);
         }
+        if is_random_key(run) {
+            return self.leave_out(start..end);
+        }
+        if self.after_colon(start..end) {
+            return;
+        }
         if run.starts_with('-')
             && let Some(option) = self.option
             && self.short_option(start..end, option)
         {
             return;
+        }
+        // The long form of the option of `curl` with a name and a secret.
+        if matches!(run, "--user" | "--proxy-user") && self.option.is_some_and(|option| option.letter == b'u') {
+            return self.name_and_secret(end);
         }
         self.names_commands |= matches!(run, "alias" | "function");
         let is_scheme = self.rest(end).starts_with(b"://");
@@ -170,6 +252,15 @@ impl Scanner<'_> {
             Some(strength) => self.value_of(start..end, run.starts_with('-'), strength),
             None if self.near > 0 => self.chance(start),
             None => {}
+        }
+    }
+
+    /// Redacts the secret in `NAME:SECRET`, the value of an option.
+    fn name_and_secret(&mut self, at: usize) {
+        let at = self.while_like(at, |byte| matches!(byte, b' ' | b'='));
+        let value = self.value(at, at);
+        if let Some(colon) = self.part(value.clone()).find(':') {
+            self.keep_or_leave_out(value.start + colon + 1..value.end, Strength::Certain);
         }
     }
 
@@ -210,8 +301,18 @@ impl Scanner<'_> {
             Some(b':') if !matches!(self.byte(spaces + 1), Some(b':' | b'/')) => {
                 self.after_sign(spaces + 1, true, strength, name.start);
             }
-            Some(_) if spaces > name.end && is_option => self.after_space(name.end, strength, false),
+            Some(_) if spaces > name.end && (is_option || self.is_in_netrc(&name)) => {
+                self.after_space(name.end, strength, false);
+            }
             Some(_) | None => {}
+        }
+    }
+
+    /// Returns true for the word `password` of a `.netrc` file: a login comes before it.
+    fn is_in_netrc(&self, name: &Range<usize>) -> bool {
+        self.part(name.clone()) == "password" && {
+            let before = self.part(name.start.saturating_sub(80)..name.start);
+            before.split_ascii_whitespace().rev().nth(1) == Some("login")
         }
     }
 
@@ -219,8 +320,9 @@ impl Scanner<'_> {
         let at = if may_be_apart { self.while_like(at, |byte| byte == b' ') } else { at };
         let mut span = self.value(at, name);
         // In `Authorization: Bearer …`, the word for the scheme is no secret.
-        let first = self.while_like(span.start, |byte| byte.is_ascii_alphabetic());
-        if is_scheme(self.part(span.start..first)) && self.byte(first) == Some(b' ') {
+        let first = self.while_like(span.start, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let is_authorization = ends_with_authorization(self.part(name..at));
+        if (is_authorization || is_scheme(self.part(span.start..first))) && self.byte(first) == Some(b' ') {
             span = if first < span.end { first + 1..span.end } else { self.value(first + 1, name) };
         }
         self.keep_or_leave_out(span, strength);
@@ -287,7 +389,8 @@ impl Scanner<'_> {
             }
             Strength::Weak => self.end_of(Stretch::Plain, span.start) < span.end || !tokens::is_random(value),
         };
-        if shown || value.starts_with(['/', '.', '~']) {
+        let is_path = strength != Strength::Certain && value.starts_with(['/', '.', '~']) && !is_random_key(value);
+        if shown || is_path {
             return;
         }
         self.near = 0;
@@ -368,15 +471,28 @@ impl Scanner<'_> {
         self.at = self.while_like(head, |byte| byte == b'-');
         loop {
             let start = self.after_line_break(self.at);
+            if let Some(end) = self.end_of_header(start) {
+                self.at = end;
+                continue;
+            }
             let end = self.while_like(start, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
-            // A short line may be a command, unless padding ends it.
-            let filled = self.part(start..end).ends_with('=') && start > head + 64;
+            // A short line may be a command, unless padding or a capital shows that it is none.
+            let is_code = self.part(start..end).bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'/');
+            let filled = !is_code && start > head + 64;
             let last = filled && self.rest(self.after_line_break(end)).starts_with(b"-----END");
             if end == start || !(last || end - start >= 24 && tokens::is_random(self.part(start..end))) {
                 return true;
             }
             self.leave_out(start..end);
         }
+    }
+
+    /// Returns the end of the header line of a private key that begins at `at`, as in `Proc-Type: 4,ENCRYPTED`.
+    fn end_of_header(&self, at: usize) -> Option<usize> {
+        let name = self.while_like(at, |byte| byte.is_ascii_alphabetic() || byte == b'-').min(at + 32);
+        let is_known = matches!(self.part(at..name), "Proc-Type" | "DEK-Info" | "Version" | "Comment");
+        let is_header = is_known && self.byte(name) == Some(b':');
+        is_header.then(|| self.while_like(name, |byte| is_plain(byte) || byte == b' '))
     }
 
     /// Skips white space, and line breaks in JSON notation.
@@ -394,6 +510,9 @@ impl Scanner<'_> {
 /// Returns true if a text may run one of its own words: by an expansion, or through a file, a pipe or a here-document
 /// into a shell. In any other text, a word stays an argument of its program.
 fn comes_back(text: &str) -> bool {
+    if only_writes_down(text) {
+        return false;
+    }
     text.bytes().enumerate().any(|(at, byte)| {
         let beside = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)) == Some(&b'|');
         match byte {
@@ -402,6 +521,44 @@ fn comes_back(text: &str) -> bool {
             _ => false,
         }
     })
+}
+
+/// Returns true for a line with one command, `cat` or `tee`, that writes a here-document without expansions to a file.
+fn only_writes_down(text: &str) -> bool {
+    let Some((line, body)) = text.trim().split_once('\n') else { return false };
+    let Some((command, rest)) = line.split_once("<<") else { return false };
+    let rest = rest.trim_start_matches(['-', ' ']);
+    let (end, redirection) = rest.split_once(' ').unwrap_or((rest, ""));
+    let bare = end.trim_matches(['\'', '"']);
+    let is_plain_part = |part: &str| part.bytes().all(|byte| is_plain(byte) || matches!(byte, b' ' | b'>'));
+    matches!(command.split_ascii_whitespace().next(), Some("cat" | "tee"))
+        && is_plain_part(command)
+        && is_plain_part(redirection)
+        && !body.contains(['$', '`'])
+        && !bare.is_empty()
+        && body.lines().position(|line| line.trim_start_matches('\t') == bare) == body.lines().count().checked_sub(1)
+}
+
+/// Returns true for a name and its sign that end in `Authorization:`, the header.
+fn ends_with_authorization(name: &str) -> bool {
+    let name = name.trim_end_matches([' ', ':', '=', '"', '\'', '\\']);
+    name.len()
+        .checked_sub("authorization".len())
+        .and_then(|at| name.get(at..))
+        .is_some_and(|end| end.eq_ignore_ascii_case("authorization"))
+}
+
+/// Returns true for the name of a host that a password may precede: an address, a domain, or this machine.
+fn is_host(text: &str) -> bool {
+    let last = text.rsplit('.').next().unwrap_or_default();
+    let is_domain = last.len() >= 2 && last.len() < text.len() && last.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let parts = || text.split('.');
+    let is_address = parts().count() == 4 && parts().all(|part| part.parse::<u8>().is_ok());
+    text == "localhost" || is_domain || is_address
+}
+
+fn is_in_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
 }
 
 fn is_name(byte: u8) -> bool {

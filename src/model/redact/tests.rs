@@ -5,7 +5,7 @@ use super::{MARK, Secrets, mark::MARK_START, redacted, redacted_with, scan};
 const SECRET: &str = "hunter2aB3x";
 
 /// Returns the redacted text, with `*` for each secret.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let text = redacted(text);
     let (mut told, mut rest) = (String::new(), text.as_ref());
     while let Some((before, mark)) = rest.split_once(MARK_START) {

@@ -1,44 +1,6 @@
 //! Secrets with a known form, at any place in a text.
 
-/// The known prefixes of tokens, each with the least number of further letters, digits, `-`, `_` and `.`.
-const FORMS: [(&str, usize); 33] = [
-    ("AGE-SECRET-KEY-1", 16),
-    ("AIza", 30),
-    ("AKIA", 16),
-    ("ASIA", 16),
-    ("SG.", 32),
-    ("dop_v1_", 16),
-    ("ghp_", 16),
-    ("gho_", 16),
-    ("ghr_", 16),
-    ("ghs_", 16),
-    ("ghu_", 16),
-    ("github_pat_", 16),
-    ("gldt-", 16),
-    ("glpat-", 16),
-    ("glptt-", 16),
-    ("hf_", 20),
-    ("hvs.", 16),
-    ("lin_api_", 16),
-    ("npm_", 30),
-    ("pypi-AgE", 16),
-    ("rk_live_", 16),
-    ("shpat_", 16),
-    ("sk_live_", 16),
-    ("sk_test_", 16),
-    ("whsec_", 16),
-    ("xapp-", 16),
-    ("xoxa-", 10),
-    ("xoxb-", 10),
-    ("xoxe.", 10),
-    ("xoxo-", 10),
-    ("xoxp-", 10),
-    ("xoxr-", 10),
-    ("xoxs-", 10),
-];
-
-/// The length of the shortest form below.
-const SHORTEST_FORM: usize = 15;
+use super::forms::{SHORTEST_FORM, has_form, is_of_bestow, is_of_discord};
 
 /// Returns the position in `run` at which a secret begins. `run` has only letters, digits, `-`, `_` and `.`. The secret
 /// ends with the run.
@@ -56,8 +18,7 @@ pub(super) fn begins_in(run: &str) -> Option<usize> {
 }
 
 fn is_one(text: &str) -> bool {
-    let known = FORMS.iter().any(|(start, more)| text.starts_with(start) && text.len() >= start.len() + more);
-    known || is_sk(text) || is_jwt(text)
+    has_form(text) || is_of_bestow(text) || is_of_discord(text) || is_sk(text) || is_jwt(text)
 }
 
 /// Returns true for `sk-` followed by at least 16 characters with two digits, which no word has.
@@ -103,11 +64,14 @@ fn is_mixed(word: &str, least: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FORMS, SHORTEST_FORM};
+    use super::super::forms::{Body, FORMS, SHORTEST_FORM};
 
     #[test]
     fn no_form_is_shorter_than_the_shortest() {
-        assert_eq!(FORMS.iter().map(|(start, more)| start.len() + more).min(), Some(SHORTEST_FORM));
+        let length = |(start, body): &(&str, Body)| match body {
+            Body::Any(least) | Body::Hex(least) => start.len() + least,
+        };
+        assert_eq!(FORMS.iter().map(length).min(), Some(SHORTEST_FORM));
         // `sk-` has 16 more characters. `eyJ` has 8 more in the head, and 9 after it.
         assert!(SHORTEST_FORM <= "sk-".len() + 16 && SHORTEST_FORM <= "eyJ".len() + 8 + 9);
     }

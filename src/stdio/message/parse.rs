@@ -9,6 +9,8 @@ use super::{
     ErrorCode, FromAgent, FromConnector, Role,
     schema::{self, Shape},
 };
+use bestow_command::internal::with_exact_numbers;
+
 use crate::{quote::quoted, text::StrictJson};
 
 /// The maximum number of characters in a `requestId`.
@@ -111,6 +113,8 @@ impl FromStr for FromConnector {
 
 /// Parses a line. It works on the text and never through a map, so that a duplicate field is an error and not a choice.
 pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessage> {
+    let line = with_exact_numbers(line.as_bytes());
+    let line = str::from_utf8(&line).unwrap_or_default();
     let invalid = |code, message| InvalidMessage { code, message, request_id: None };
     let head: Head = serde_json::from_str(line).map_err(|error| no_object(line, &error))?;
     if !is_object(line) {

@@ -155,6 +155,10 @@ pub struct PermissionRequest {
     /// offer for a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
+    /// The actions and permissions that `allow-always` would allow, as a sentence for people. If missing,
+    /// `allow-always` is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always_text: Option<String>,
     /// True if the request is not shown in full. Then only `allow` without a scope, or `allow-once`, approves it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once_only: bool,

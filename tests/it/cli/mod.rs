@@ -9,6 +9,7 @@ mod init;
 mod keep;
 mod killed;
 mod path;
+mod path_lookup;
 mod program;
 mod state;
 mod tasks;

@@ -153,7 +153,7 @@ fn the_strict_profile_asks_about_environment_network_and_secrets() {
         "awk 'BEGIN { for (k in ENVIRON) print ENVIRON[k] }'",
         "docker inspect web",
         "docker compose config",
-        "kubectl get secrets -A -o json",
+        "kubectl get secrets -A",
         "kubectl -n x get pods,secret/y",
         "systemctl show nginx",
         "pip config list",

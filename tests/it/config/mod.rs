@@ -8,6 +8,7 @@ mod files;
 mod keep;
 mod links;
 mod meaning;
+mod names;
 pub(crate) mod patterns;
 mod random;
 mod reload;

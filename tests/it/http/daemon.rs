@@ -121,7 +121,7 @@ impl Daemon {
 
     /// Compares a reply of the native API with the description that the server gives of it.
     async fn described(&self, reply: Reply, method: &str, path: &str) -> Reply {
-        if path.starts_with("/v1/") {
+        if path.starts_with("/v1/") || path.starts_with("/api/") {
             let description = self.description.get_or_init(|| Description::of(self.address)).await;
             description.check(method, path, &reply);
         }

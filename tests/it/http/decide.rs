@@ -21,7 +21,8 @@ async fn c27_and_c30_a_queued_call_is_listed_with_every_field_and_is_gone_when_i
     let id = item["id"].as_str().unwrap();
     let done = daemon.decide(&you, id, "approve").await;
     assert_eq!(done.status, 200);
-    let expected = json!({ "success": true, "requestId": id, "decision": "approve", "tier": "dangerous" });
+    let expected =
+        json!({ "success": true, "requestId": id, "decision": "approve", "scope": "once", "tier": "dangerous" });
     assert_eq!(done.json, expected);
     assert_eq!(daemon.pending(&you).await, Vec::<serde_json::Value>::new());
 }
@@ -57,6 +58,63 @@ async fn c37_what_is_always_approved_is_a_listed_decision_for_this_agent_that_en
     assert_eq!(daemon.delete(&you, &path).await.status, 200);
     assert_eq!(daemon.get(&you, "/v1/decisions").await.json["savedDecisions"], json!([]));
     assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
+}
+
+/// The card, the saved decision and what passes afterwards are one thing.
+#[tokio::test]
+async fn an_approval_for_always_saves_the_shape_that_every_card_showed() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    for (asked, shape, others) in [
+        ("git add notes.txt", "`git add <any path in the working directory>`", &["git add src/index.ts"][..]),
+        ("node a.js", "`node a.js`", &[]),
+        ("npm test", "`npm test`", &[]),
+    ] {
+        let id = daemon.classify(&bot, asked).await.json["requestId"].as_str().unwrap().to_owned();
+        let [item] = &daemon.pending(&you).await[..] else { panic!("one waits") };
+        let (shown, text) = (item["always"]["shape"].as_str().unwrap(), item["always"]["text"].as_str().unwrap());
+        assert!(text.starts_with("`always` allows every ") && text.contains(shown), "{item}");
+        let listed = daemon.get(&you, "/v1/requests").await.json;
+        let question = &listed["requests"][0]["question"];
+        assert_eq!((&question["action"]["shape"], &question["always"]), (&json!(shown), &json!(text)), "{question}");
+        assert!(shown.starts_with(shape), "{asked}: {shown}");
+        let reply = daemon.decide(&you, &id, "approve_always").await;
+        assert_eq!((reply.status, &reply.json["scope"]), (200, &json!("always")));
+        let listed = daemon.get(&you, "/v1/decisions").await.json["savedDecisions"].to_string();
+        assert!(listed.contains(shown.split(" in ").next().unwrap().trim_matches('`')), "{shown}: {listed}");
+        for line in others.iter().chain([&asked]) {
+            assert_eq!(daemon.classify(&bot, line).await.json["allow"], true, "{line}");
+        }
+    }
+    let id = daemon.classify(&bot, "rm -r build").await.json["requestId"].as_str().unwrap().to_owned();
+    assert_eq!(daemon.decide(&you, &id, "reject").await.json["scope"], json!(null));
+}
+
+/// The documentation says that `approve` is for one use, and the reply says it again.
+#[tokio::test]
+async fn an_approved_request_for_permissions_gives_them_for_one_use() {
+    let daemon = Daemon::start().await;
+    let offline = daemon.world.agent("offline", "you", bestow::Kind::Subagent, &["@write:/ws"]).await;
+    let you = daemon.approver("you");
+    for (decision, scope, uses) in [("approve", "once", 1), ("approve_always", "always", 3)] {
+        let path = format!("/ws/{decision}/.env");
+        let wanted = format!("@write:{path}");
+        let ticket = offline.request(bestow::PermissionRequest::new(&*wanted, "to set it")).await.unwrap();
+        let [item] = &daemon.pending(&you).await[..] else { panic!("one waits") };
+        let text = item["always"]["text"].as_str().unwrap();
+        assert_eq!(text, format!("`always` gives `{wanted}` for everything that the agent does"));
+        assert_eq!(item["always"]["shape"], json!(null));
+        let reply = daemon.decide(&you, item["id"].as_str().unwrap(), decision).await;
+        assert_eq!((reply.status, &reply.json["scope"]), (200, &json!(scope)), "{:?}", reply.json);
+        drop(ticket);
+        for number in 0..3 {
+            let decided = offline.authorize(bestow::Action::write(&path)).await.unwrap();
+            assert_eq!(decided.is_allowed(), number < uses, "{decision}: {number}");
+            for item in daemon.pending(&you).await {
+                daemon.decide(&you, item["id"].as_str().unwrap(), "reject").await;
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 
-use super::client::{Reply, call};
+use super::{
+    client::{Reply, call},
+    daemon::Daemon,
+};
 
 /// The description (OpenAPI) of a server.
 pub(super) struct Description(pub(super) Value);
@@ -70,5 +73,52 @@ fn close_objects(value: &mut Value) {
         }
         Value::Array(all) => all.iter_mut().for_each(close_objects),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A generated client takes an object without fields for one that is always empty.
+#[tokio::test]
+async fn no_described_object_excludes_every_field() {
+    let daemon = Daemon::start().await;
+    let described = call(daemon.address, "GET", "/v1/openapi.json", &[], "").await.json;
+    let mut objects = Vec::new();
+    collect_objects(&described, &mut objects);
+    assert!(objects.len() > 50, "{}", objects.len());
+    for object in objects {
+        assert!(object.get("properties").is_some() || object.get("additionalProperties").is_some(), "{object}");
+    }
+    let input = &described["components"]["schemas"]["ActionView"]["properties"]["input"];
+    assert_eq!(input["additionalProperties"], json!({}), "{input}");
+}
+
+fn collect_objects<'v>(value: &'v Value, objects: &mut Vec<&'v Value>) {
+    match value {
+        Value::Object(all) => {
+            objects.extend(Some(value).filter(|_| all.get("type") == Some(&json!("object"))));
+            all.values().for_each(|value| collect_objects(value, objects));
+        }
+        Value::Array(all) => all.iter().for_each(|value| collect_objects(value, objects)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[tokio::test]
+async fn every_path_and_every_event_has_a_description() {
+    let daemon = Daemon::start().await;
+    let described = call(daemon.address, "GET", "/v1/openapi.json", &[], "").await.json;
+    let stream = &described["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"];
+    assert_eq!(stream["schema"]["$ref"], "#/components/schemas/Event");
+    for field in ["type", "eventId", "timestamp", "sequence", "schemaVersion", "runtimeId", "payload"] {
+        assert!(described["components"]["schemas"]["Event"]["properties"][field].is_object(), "{field}");
+    }
+    for (path, method) in [
+        ("/api/permissions", "get"),
+        ("/api/permissions", "post"),
+        ("/api/permissions/enable", "post"),
+        ("/api/hooks/classify", "post"),
+        ("/api/hooks/requests/{request}", "get"),
+        ("/ws/permissions", "get"),
+    ] {
+        assert!(described["paths"][path][method]["responses"].is_object(), "{method} {path}");
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod daemon;
 mod dashboard;
 mod decide;
 mod description;
+mod exact_inputs;
 mod facts;
 mod frames;
 mod hook;

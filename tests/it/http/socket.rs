@@ -86,11 +86,14 @@ async fn c41_and_c42_every_socket_of_the_user_gets_each_request_and_its_end_and_
         let told = (&card["command"], &card["tier"], &card["agentId"]);
         assert_eq!(told, (&json!("node a.js"), &json!("dangerous"), &json!("bot")));
         assert!(card["reason"].is_string());
+        assert!(card["always"]["shape"].as_str().unwrap().starts_with("`node a.js`"), "{card}");
+        assert!(card["always"]["text"].as_str().unwrap().contains("allows every `node a.js`"), "{card}");
     }
     let decision = json!({ "type": "decision", "data": { "requestId": queued["requestId"], "decision": "approve" } });
     first.say(&decision.to_string()).await;
     let ack = first.next_of("decision_ack").await;
     assert_eq!((&ack["requestId"], &ack["decision"]), (&queued["requestId"], &json!("approve")));
+    assert_eq!(ack["scope"], "once");
     assert_eq!(daemon.pending(&you).await.len(), 0, "it took effect before the acknowledgement");
     let end = second.next_of("request_resolved").await;
     assert_eq!((&end["requestId"], &end["outcome"]), (&queued["requestId"], &json!("granted")));

@@ -8,6 +8,7 @@ use bestow::{
     agent::Mode,
     decision::{DecisionSource, Refusal, Ruled},
     event::{SandboxFacts, Timestamp},
+    grant::Scope,
     host::{DiskPaths, ManualClock},
     sandbox::{Command, ExecError, Sandbox},
 };
@@ -422,5 +423,106 @@ fn the_limits_of_the_settings_are_in_force_for_every_command() {
             let limits = &done.facts.process_limits;
             assert_eq!((limits.get("memory"), limits.get("file_size")), (Some(&(256 << 20)), Some(&1024)));
         });
+    });
+}
+
+/// Another command of the workspace holds placeholders at missing paths while it runs.
+#[test]
+fn an_approval_outlives_the_start_and_the_end_of_a_neighbour() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &["workspace/later/own", "workspace/secret"]).await;
+            let stands = ground.world.workspace().parse().unwrap();
+            let profile = Profile::new("careful".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+            let named = [write(&ground.world.workspace())];
+            let agent = host.engine.register(profile, InitialGrants::of(named.clone())).await.unwrap();
+            let you = host.engine.approver("you", "ann", "terminal");
+            for (number, scope) in [Scope::Once, Scope::Always].into_iter().enumerate() {
+                for begins_before in [true, false] {
+                    let name = format!("{number}{begins_before}");
+                    let command = || Command::new("git").args(["add", &name]);
+                    let neighbour = || Neighbour::begin(ground, &host.agent.sandbox_profile(&named).unwrap());
+                    let before = begins_before.then(neighbour);
+                    let asked = agent.sandbox_profile(&named).unwrap().action(&command()).unwrap();
+                    let Authorization::Asked(_, ticket) = agent.authorize(asked).await.unwrap() else {
+                        panic!("{ground}: a dangerous command asks")
+                    };
+                    you.answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+                    let after = match before {
+                        Some(before) => before.end().then_some(None).unwrap(),
+                        None => Some(neighbour()),
+                    };
+                    let done = agent.exec(&ground.sandbox, command(), &named).await;
+                    assert!(done.is_ok(), "{ground}: {scope}, {begins_before}: {done:?}");
+                    assert!(after.is_none_or(Neighbour::end));
+                }
+            }
+        });
+    });
+}
+
+/// A confined command that runs until it is told to end.
+struct Neighbour {
+    gate: std::fs::File,
+    thread: std::thread::JoinHandle<Option<i32>>,
+}
+
+impl Neighbour {
+    fn begin(ground: &Ground, profile: &bestow::sandbox::Profile) -> Neighbour {
+        let path = ground.path("workspace/gate");
+        let _ = std::fs::remove_file(&path);
+        super::processes::pipe(&path);
+        let (sandbox, profile) = (ground.sandbox.clone(), profile.clone());
+        let thread = std::thread::spawn(move || sandbox.run(&profile, &sh("cat gate")).unwrap().code);
+        // This returns when the command opens its end.
+        let gate = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        assert!(std::fs::symlink_metadata(ground.path("workspace/later")).is_ok(), "it holds a placeholder");
+        Neighbour { gate, thread }
+    }
+
+    fn end(self) -> bool {
+        drop(self.gate);
+        self.thread.join().unwrap() == Some(0)
+    }
+}
+
+/// Each of these profiles lets a command do more than the first one, or something else.
+#[test]
+fn no_wider_profile_has_the_action_that_was_approved() {
+    with_bubblewrap(|ground| {
+        use bestow::sandbox::Profile;
+        let text = |path: &str| ground.world.text(path);
+        let (workspace, network) = (write(&text("workspace")), Permission::Network);
+        let hidden = ["workspace/later/own", "outside/secret"];
+        let made = |cwd: &str, named: &[Permission], hidden: &[&str]| {
+            let hidden = hidden.iter().map(|path| text(path).parse().unwrap());
+            Profile::of(&super::ground::scope(&text(cwd), named), hidden).unwrap()
+        };
+        let base = || made("workspace", &[workspace.clone(), network.clone()], &hidden);
+        let mut longer = base().limits().clone();
+        longer.time = Some(std::time::Duration::from_secs(999));
+        let action = |profile: Profile, line: &str| profile.action(&sh(line)).unwrap();
+        let one = base().only_to(["a.example".parse().unwrap()]);
+        let all = [
+            action(base(), "make"),
+            action(base(), "make x"),
+            action(base().limited(longer), "make"),
+            action(base().without_guard(), "make"),
+            action(one.clone(), "make"),
+            action(one.only_to(["b.example".parse().unwrap()]), "make"),
+            action(made("workspace/repo", &[workspace.clone(), network.clone()], &hidden), "make"),
+            action(made("workspace", std::slice::from_ref(&workspace), &hidden), "make"),
+            action(made("workspace", &[workspace.clone(), network.clone(), write(&text("outside"))], &hidden), "make"),
+            action(made("workspace", &[workspace.clone(), network.clone(), Permission::Events], &hidden), "make"),
+            action(made("workspace", &[workspace.clone(), network.clone()], &hidden[..1]), "make"),
+            action(made("workspace", &[workspace.clone(), network.clone()], &hidden[1..]), "make"),
+        ];
+        for (number, one) in all.iter().enumerate() {
+            let equal = all.iter().filter(|other| *other == one).count();
+            assert_eq!(equal, 1, "{ground}: {number}");
+        }
+        assert_eq!(action(base(), "make"), all[0]);
+        std::fs::create_dir(ground.path("workspace/later")).unwrap();
+        assert_eq!(action(base(), "make"), all[0], "{ground}: the disk is no part of it");
     });
 }

@@ -6,7 +6,7 @@ use bestow::{
     Permission,
     grant::InvalidPermission,
     sandbox::Limits,
-    text::{Escaped, closest_word, parse_duration_or_bare},
+    text::{Escaped, StrictJson, closest_word, parse_duration_or_bare},
 };
 use serde_json::Value;
 
@@ -62,7 +62,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 /// Reads a JSON value. The type has a conversion from any text, which the parser of the command line would prefer.
 pub(super) fn json(text: &str) -> Result<Value, String> {
-    text.parse().map_err(|why| format!("it is not JSON, such as {{\"path\": \"notes.md\"}}: {why}"))
+    let read = StrictJson::read(text.as_bytes());
+    read.map(|StrictJson(value)| value)
+        .map_err(|why| format!("it is not JSON, such as {{\"path\": \"notes.md\"}}: {why}"))
 }
 
 /// Reads a whole number.

@@ -26,7 +26,7 @@ pub(super) fn read(from: impl Read, wait: Duration) -> Result<String, String> {
 /// Returns the body of the question about the call in `text`.
 pub(super) fn question(text: &[u8], wait: Duration) -> Result<String, String> {
     let wrong = |why: String| format!("standard input is not the description of a tool call: {why}");
-    let StrictJson(value) = serde_json::from_slice(text).map_err(|why| wrong(why.to_string()))?;
+    let StrictJson(value) = StrictJson::read(text).map_err(|why| wrong(why.to_string()))?;
     let Value::Object(fields) = value else { return Err(wrong("it is one JSON object".to_owned())) };
     let tool = one_of(&fields, TOOL).map_err(wrong)?;
     let input = one_of(&fields, INPUT).map_err(wrong)?;

@@ -32,7 +32,7 @@ impl Interpreter<'_> {
     pub(crate) fn trap(&mut self, rest: &[Word]) -> Option<Verdict> {
         let operands: Vec<&Word> = rest.iter().filter(|arg| !matches!(arg.text(), "--" | "-l" | "-p")).collect();
         let (text, signals) = operands.split_first()?;
-        if !text.is_exact() && (text.may_split() || text.is_open()) && signals.is_empty() {
+        if !text.is_exact() && (text.may_split() || text.is_open() || text.is_pattern()) && signals.is_empty() {
             return Some(Verdict::dangerous("an expansion may turn into a trap"));
         }
         if signals.is_empty() || matches!(text.text(), "" | "-") {

@@ -344,6 +344,32 @@ pub(crate) fn local_manifests(options: &Options<'_>) -> Answer {
     if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }
 }
 
+/// Refuses an output that contains the values of secrets, and manifests from an address. Without such an output,
+/// `kubectl` shows the names of secrets and the lengths of their values.
+pub(crate) fn cluster_objects(options: &Options<'_>) -> Answer {
+    let is_whole = |value: &str| {
+        let kind = value.split('=').next().unwrap_or_default();
+        !matches!(kind, "wide" | "name") && !value.is_empty()
+    };
+    let shows = |(name, value): &(SmolStr, Option<SmolStr>)| match name.as_str() {
+        "-o" | "--output" => value.as_deref().is_none_or(is_whole),
+        name => name == "--template",
+    };
+    let may_be_secret = |operand: &&Word| {
+        let named = operand.text().split(',').any(|kind| starts_with_secret(kind));
+        named || operand.is_wild() || operand.is_pattern()
+    };
+    let shows_secrets = options.given.iter().any(shows) && options.operands.iter().any(|word| may_be_secret(&word));
+    when(!shows_secrets, "an output with the values of secrets")?;
+    local_manifests(options)
+}
+
+/// Returns true for a kind of objects, or for one object of it: `secret`, `Secrets`, `secret/x`, `secrets.v1`.
+fn starts_with_secret(kind: &str) -> bool {
+    let kind = kind.split(['/', '.']).next().unwrap_or_default();
+    kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
+}
+
 /// Returns true if the words query modules: by an option, or by names that contain a host or a version.
 pub(crate) fn go_modules(rest: &[Word]) -> bool {
     let option = |text: &str| matches!(text.trim_start_matches('-'), "m" | "u" | "versions" | "retracted");

@@ -110,7 +110,8 @@ fn no_evaluation(rest: &[Word]) -> Answer {
 pub(crate) fn test_words(rest: &[Word]) -> Answer {
     no_evaluation(rest)?;
     let several = rest.iter().any(|word| word.is_wild() && (word.may_split() || word.is_open()));
-    if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
+    let names = rest.iter().any(|word| word.is_pattern() && word.may_be_option());
+    if several || names { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
 }
 
 /// Refuses `printf -v name`, which sets a variable and evaluates its name, and a format that may contain `%n`.

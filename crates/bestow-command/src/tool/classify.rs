@@ -6,7 +6,7 @@ use crate::{
     classification::Classification,
     classifier::Classifier,
     tier::{Profile, Tier},
-    tool::{Call, ToolUse, Undeclared, read, sensitive::reading},
+    tool::{Call, ToolUse, Undeclared, read, sensitive::reading, with_nested_json},
     values::Operation,
 };
 
@@ -52,7 +52,8 @@ pub const UNLISTED: &str = "a tool that is not on any list";
 
 /// Returns `tier`, or destructive if any text of the input is a destructive command.
 fn at_least(tier: Tier, why: &str, classifier: &Classifier, input: &Value) -> Classification {
-    let destroys = Undeclared::of(input).worst(classifier);
+    let input = with_nested_json(input);
+    let destroys = Undeclared::of(&input).worst(classifier);
     let destroys = destroys.filter(|found| found.tier == Tier::Destructive);
     destroys.map_or_else(|| Classification::plain(tier, why), |found| found.at_least_dangerous(why))
 }

@@ -15,5 +15,5 @@ pub use call::{Call, DeclaredCall, declaration, read, read_as};
 pub use classify::{DECLARED, UNLISTED, classify_tool};
 pub(super) use sensitive::{is_guarded, is_sensitive};
 pub use tool_use::ToolUse;
-pub use undeclared::{Followed, Undeclared, is_certainly_a_path};
+pub use undeclared::{Followed, Undeclared, is_certainly_a_path, path_in_address, with_nested_json};
 pub(super) use word_lists::words_in;

@@ -10,7 +10,7 @@ use crate::{
     classifier::Classifier,
     named_uses::NamedUses,
     tool::{ToolUse, declared, is_guarded, is_sensitive},
-    values::{SpokenPart, percent_decoded},
+    values::{SpokenPart, StrictJson, percent_decoded},
 };
 
 /// The deepest nesting of an input.
@@ -71,6 +71,7 @@ impl<'v> Undeclared<'v> {
             Value::Object(fields) => {
                 for (name, value) in fields {
                     self.text(name);
+                    self.after(name, value);
                     self.value(value, depth + 1);
                 }
                 self.beside(fields.values());
@@ -95,6 +96,10 @@ impl<'v> Undeclared<'v> {
             return;
         }
         self.texts.push(text);
+        if is_glob_of_paths(text) {
+            // As the operand of a reader, it stands for the files that it matches.
+            self.line(["cat ", text].concat());
+        }
         if text.len() <= MAX_LINE {
             self.line(text);
         } else {
@@ -119,18 +124,19 @@ impl<'v> Undeclared<'v> {
         let is_program = |word: &&str| !word.is_empty() && word.len() <= 256 && !word.contains(char::is_whitespace);
         let programs = fields.clone().filter_map(Value::as_str).filter(is_program);
         for program in programs {
-            for value in fields.clone() {
-                if self.is_beyond {
-                    return;
-                }
-                match value {
-                    Value::String(rest) if rest != program && rest.len() <= MAX_LINE => {
-                        self.line([program, rest].join(" "));
-                    }
-                    Value::Array(all) => self.joined(Some(program), all),
-                    Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
-                }
-            }
+            fields.clone().for_each(|value| self.after(program, value));
+        }
+    }
+
+    /// Adds a line for a program and its arguments.
+    fn after(&mut self, program: &'v str, arguments: &'v Value) {
+        if self.is_beyond {
+            return;
+        }
+        match arguments {
+            Value::String(rest) if rest != program && rest.len() <= MAX_LINE => self.line([program, rest].join(" ")),
+            Value::Array(all) => self.joined(Some(program), all),
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
         }
     }
 
@@ -230,6 +236,58 @@ impl<'v> Undeclared<'v> {
     }
 }
 
+/// Returns true for one word that is a pattern of paths.
+fn is_glob_of_paths(text: &str) -> bool {
+    text.len() <= MAX_PATH
+        && text.contains('/')
+        && text.contains(['*', '?', '[', '{'])
+        && text.chars().all(|c| c.is_alphanumeric() || "/._-+@~*?[]{},!^".contains(c))
+}
+
+/// Returns the input with each text that is a JSON object or list of its own, and its value, side by side. An unknown
+/// tool may read such a text.
+pub fn with_nested_json(input: &Value) -> Cow<'_, Value> {
+    if has_nested_json(input) { Cow::Owned(unfolded(input, 0)) } else { Cow::Borrowed(input) }
+}
+
+fn has_nested_json(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.trim_start().starts_with(['{', '[']),
+        Value::Array(all) => all.iter().any(has_nested_json),
+        Value::Object(fields) => fields.values().any(has_nested_json),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn unfolded(value: &Value, depth: usize) -> Value {
+    if depth > MAX_DEPTH {
+        return value.clone();
+    }
+    match value {
+        Value::String(text) if has_nested_json(value) => match StrictJson::read(text.trim().as_bytes()) {
+            Ok(StrictJson(inner)) => Value::Array(vec![value.clone(), unfolded(&inner, depth + 1)]),
+            Err(_) => value.clone(),
+        },
+        Value::Array(all) => all.iter().map(|value| unfolded(value, depth + 1)).collect(),
+        Value::Object(fields) => {
+            let unfolded = |(name, value): (&String, &Value)| (name.clone(), unfolded(value, depth + 1));
+            Value::Object(fields.iter().map(unfolded).collect())
+        }
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => plain.clone(),
+    }
+}
+
+/// Returns the path in a `file:` address. Returns `None` for a text that is no such address.
+pub fn path_in_address(text: &str) -> Option<String> {
+    let scheme = text.get(.."file:".len()).filter(|scheme| scheme.eq_ignore_ascii_case("file:"))?;
+    let rest = text.get(scheme.len()..).unwrap_or_default();
+    let rest = match rest.strip_prefix("//") {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest),
+        None => rest,
+    };
+    Some(percent_decoded(rest).into_owned())
+}
+
 /// Returns the parts of a text that may be paths in another spelling.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || "'`=,;|&<>()[]".contains(c);
@@ -240,13 +298,9 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// starts with the variable of the home directory.
 fn spelled_otherwise(text: &str) -> Option<String> {
     let plain = text.trim_start_matches('@');
-    let scheme = plain.get(.."file:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
-    let plain = if scheme { plain.get("file:".len()..).unwrap_or_default() } else { plain };
-    let plain = match plain.strip_prefix("//").filter(|_| scheme) {
-        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest),
-        None => plain,
-    };
-    let decoded = percent_decoded(plain).replace('"', "");
+    let address = path_in_address(plain);
+    let scheme = address.is_some();
+    let decoded = address.map_or_else(|| percent_decoded(plain), Cow::Owned).replace('"', "");
     let home = ["$HOME", "${HOME}", "%HOME%", "%USERPROFILE%"].iter().find_map(|name| decoded.strip_prefix(name));
     let path = home.filter(|rest| rest.starts_with('/')).map_or_else(|| decoded.clone(), |rest| format!("~{rest}"));
     let is_path = may_be_a_path(&path) || !path.is_empty() && path.len() < text.len() && scheme;

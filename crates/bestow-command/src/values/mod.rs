@@ -5,6 +5,7 @@
 mod command_rules;
 mod device;
 mod escape;
+mod exact_numbers;
 mod field;
 mod host;
 mod named;
@@ -39,14 +40,16 @@ pub mod shared {
     pub use super::{
         device::is_device_name,
         escape::{Quoted, Ticked, is_deceptive},
+        exact_numbers::with_exact_numbers,
         field::{Found, Unreadable},
         host::{canonical_host, percent_decoded},
         named::{Below, Named},
         pattern::Coverage,
         permission::{MAX_PERMISSIONS, list as list_permissions},
         sensitive::{
-            Columns, OBEYED_IN_REPOSITORY, REPOSITORY, columns_of_text, held_in_place, is_sensitive_name,
-            makes_a_repository, sensitive_examples, sensitive_part, table_fingerprint,
+            Columns, OBEYED_IN_REPOSITORY, REPOSITORY, columns_of_text, documented_names, held_in_place,
+            is_sensitive_name, makes_a_repository, part_kept_from_commands, sensitive_examples, sensitive_part,
+            table_fingerprint,
         },
         spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name},
     };

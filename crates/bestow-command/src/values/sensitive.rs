@@ -113,11 +113,11 @@ impl SensitiveName {
     }
 }
 
-#[doc(hidden)]
-pub use table::examples as sensitive_examples;
 pub use table::{
     OBEYED_IN_REPOSITORY, REPOSITORY, fingerprint as table_fingerprint, held_in_place, makes_a_repository,
 };
+#[doc(hidden)]
+pub use table::{documented as documented_names, examples as sensitive_examples};
 
 /// The length limit of file systems for a name, in bytes.
 const MAX_NAME: usize = 255;
@@ -127,11 +127,24 @@ const MAX_NAME: usize = 255;
 ///
 /// This function does not read the disk. It assumes that the path has no links.
 pub fn sensitive_part<'p>(path: &'p SanitizedPath, added: &[SensitiveName]) -> Option<&'p str> {
+    deepest_part(path, added, Columns::is_sensitive)
+}
+
+/// Returns the deepest part of `path` that no command with a permission above it may write, not even a confined one.
+pub fn part_kept_from_commands<'p>(path: &'p SanitizedPath, added: &[SensitiveName]) -> Option<&'p str> {
+    deepest_part(path, added, Columns::is_kept_from_commands)
+}
+
+fn deepest_part<'p>(
+    path: &'p SanitizedPath,
+    added: &[SensitiveName],
+    counts: impl Fn(Columns) -> bool,
+) -> Option<&'p str> {
     let (mut deepest, mut end, mut above) = (None, 0, "");
     for (depth, name) in path.names().enumerate() {
         end += name.len() + 1;
         let columns = table::columns(name, At { above, depth: Some(depth) });
-        if columns.is_sensitive() || added.iter().any(|added| added.matches(name)) {
+        if counts(columns) || added.iter().any(|added| added.matches(name)) {
             deepest = path.as_str().get(..end);
         }
         above = name;
@@ -139,9 +152,10 @@ pub fn sensitive_part<'p>(path: &'p SanitizedPath, added: &[SensitiveName]) -> O
     deepest
 }
 
-/// Returns true if `name` is sensitive in the directory `above`. `depth` is the number of components before the name.
+/// Returns true if `name` in the directory `above` is sensitive, and a confined command with a permission for a
+/// directory above it may not write it. `depth` is the number of components before the name.
 pub fn is_sensitive_name(name: &str, above: &str, depth: usize, added: &[SensitiveName]) -> bool {
-    table::columns(name, At { above, depth: Some(depth) }).is_sensitive()
+    table::columns(name, At { above, depth: Some(depth) }).is_kept_from_commands()
         || added.iter().any(|added| added.matches(name))
 }
 

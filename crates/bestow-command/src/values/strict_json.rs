@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use super::Escaped;
+use super::{Escaped, exact_numbers::with_exact_numbers};
 
 /// A JSON value in which no object has a key twice, on any level.
 ///
@@ -17,12 +17,24 @@ use super::Escaped;
 ///
 /// ```
 /// use bestow_command::StrictJson;
-/// assert!(serde_json::from_str::<StrictJson>(r#"{"command":"ls","input":{"a":1}}"#).is_ok());
-/// assert!(serde_json::from_str::<StrictJson>(r#"{"command":"ls","command":"rm -rf /"}"#).is_err());
+/// assert!(StrictJson::read(br#"{"command":"ls","input":{"a":1}}"#).is_ok());
+/// assert!(StrictJson::read(br#"{"command":"ls","command":"rm -rf /"}"#).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a plain wrapper")]
 pub struct StrictJson(pub Value);
+
+impl StrictJson {
+    /// Reads a JSON text. A number that 64 bits do not hold becomes a text of its digits. So two texts with different
+    /// numbers are different values.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not JSON, or if an object in it has a key twice.
+    pub fn read(json: &[u8]) -> serde_json::Result<StrictJson> {
+        serde_json::from_slice(&with_exact_numbers(json))
+    }
+}
 
 impl<'de> Deserialize<'de> for StrictJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

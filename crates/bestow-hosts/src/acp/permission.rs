@@ -75,7 +75,7 @@ impl Asked {
     pub(super) fn read(params: Option<&RawValue>) -> Result<Asked, String> {
         let params = params.ok_or("`params` is missing")?;
         let wrong = |why: serde_json::Error| format!("`params`: {why}");
-        let StrictJson(params) = serde_json::from_str(params.get()).map_err(wrong)?;
+        let StrictJson(params) = StrictJson::read(params.get().as_bytes()).map_err(wrong)?;
         let params: Params = serde_json::from_value(params).map_err(wrong)?;
         let options = params.options;
         let repeated = |(place, option): (usize, &PermissionOption)| {

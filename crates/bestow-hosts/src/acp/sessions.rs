@@ -341,8 +341,7 @@ impl Sessions {
 
 /// Reads a value in which no key occurs twice: its meaning would depend on the reader.
 fn read<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    let bestow::text::StrictJson(value) = serde_json::from_str(raw.get()).ok()?;
-    let value: Value = value;
+    let bestow::text::StrictJson(value) = bestow::text::StrictJson::read(raw.get().as_bytes()).ok()?;
     serde_json::from_value(value).ok()
 }
 

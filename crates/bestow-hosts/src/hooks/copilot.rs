@@ -60,8 +60,8 @@ fn unknown(fields: &Fields) -> Mistake {
 /// Returns the arguments of the tool: an object, or the text of one.
 fn arguments(fields: &Fields) -> Result<Value, Mistake> {
     let Some(Value::String(text)) = fields.value("toolArgs") else { return fields.object("toolArgs") };
-    let parsed: Result<StrictJson, _> = serde_json::from_str(text);
-    let StrictJson(value) = parsed.map_err(|why| fields.mistake(format!("`toolArgs` is not JSON: {why}")))?;
+    let StrictJson(value) =
+        StrictJson::read(text.as_bytes()).map_err(|why| fields.mistake(format!("`toolArgs` is not JSON: {why}")))?;
     if value.is_object() { Ok(value) } else { Err(fields.mistake("`toolArgs` is an object")) }
 }
 

@@ -32,7 +32,7 @@ impl Fields {
     /// Reads the object. A key that comes twice is a mistake, because a host may read the other value.
     pub(super) fn of(text: &[u8]) -> Result<Fields, Mistake> {
         let wrong = |why: String| Mistake { why, about: None };
-        let StrictJson(value) = serde_json::from_slice(text).map_err(|why| wrong(why.to_string()))?;
+        let StrictJson(value) = StrictJson::read(text).map_err(|why| wrong(why.to_string()))?;
         match value {
             Value::Object(fields) => Ok(Fields { fields, about: None }),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {

@@ -71,6 +71,17 @@ impl Decision {
     }
 }
 
+impl Decision {
+    /// Returns how long an approval is valid. A rejection has no scope.
+    pub(super) fn scope(self) -> Option<Scope> {
+        match self {
+            Decision::Approve => Some(Scope::Once),
+            Decision::ApproveAlways => Some(Scope::Always),
+            Decision::Reject => None,
+        }
+    }
+}
+
 /// A decision about one request, as it arrives.
 pub(crate) struct Submitted {
     pub(crate) request: String,
@@ -112,7 +123,11 @@ pub(super) async fn decide(State(entrance): State<Arc<Entrance>>, request: Reque
     let submitted = Submitted::read(entrance.object(&caller, &parts.headers, body).await?)?;
     let tier = apply(&entrance, &caller, &submitted).await?;
     let Submitted { request, decision, .. } = submitted;
-    Ok(Json(json!({ "success": true, "requestId": request, "decision": decision, "tier": tier })))
+    let mut answered = json!({ "success": true, "requestId": request, "decision": decision, "tier": tier });
+    if let (Some(scope), Value::Object(fields)) = (decision.scope(), &mut answered) {
+        fields.insert("scope".to_owned(), json!(scope));
+    }
+    Ok(Json(answered))
 }
 
 /// Answers a request with the authority of the caller. When this returns, the answer is in force. Returns the tier of
@@ -127,9 +142,11 @@ pub(super) async fn apply(
     let (id, pending) = find(&approver, &submitted.request)?;
     let answer = match submitted.decision {
         Decision::Reject => Answer::deny(),
-        Decision::Approve if pending.request.asks_about_action() => Answer::allow().scope(Scope::Once),
-        Decision::Approve => Answer::allow(),
-        Decision::ApproveAlways => Answer::allow().scope(Scope::Always),
+        Decision::Approve | Decision::ApproveAlways => Answer::allow(),
+    };
+    let answer = match submitted.decision.scope() {
+        Some(scope) => answer.scope(scope),
+        None => answer,
     };
     let modified = submitted.modified_input.as_deref().map(Modified::Text);
     let is_approval = submitted.decision != Decision::Reject;

@@ -57,9 +57,28 @@ pub(super) struct Item {
     reason: String,
     /// The permissions that the agent lacks. An approval gives them as well: for the one call, or for good.
     permissions: Vec<String>,
+    /// The decision that `approve_always` saves. `null` if it is refused.
+    always: Option<Always>,
     timestamp: u64,
     expires_at: u64,
     status: &'static str,
+}
+
+/// The decision that `approve_always` saves.
+#[derive(Debug, Serialize)]
+struct Always {
+    /// The shape of the commands that it allows, if the request is about a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<String>,
+    /// The whole, as a sentence.
+    text: String,
+}
+
+impl Always {
+    fn of(request: &Request) -> Option<Always> {
+        let shape = request.lasting_shape().map(|shape| shape.phrase().to_string());
+        request.lasting().map(|lasting| Always { shape, text: lasting.to_string() })
+    }
 }
 
 impl Item {
@@ -78,6 +97,7 @@ impl Item {
             tier: tier(request),
             reason: action.map_or_else(|| request.reason.to_string(), |action| action.tier_reason.to_string()),
             permissions: request.permissions().map(ToString::to_string).collect(),
+            always: Always::of(request),
             timestamp: request.since.as_millis(),
             expires_at: request.deadline.as_millis(),
             status: "pending",

@@ -2,6 +2,7 @@
 
 mod classify;
 mod decide;
+mod description;
 mod enable;
 mod frame;
 mod item;
@@ -15,6 +16,7 @@ use axum::{
     routing::{get, post},
 };
 
+pub(crate) use description::paths as described_paths;
 pub(crate) use frame::Received;
 
 use crate::identity::Entrance;

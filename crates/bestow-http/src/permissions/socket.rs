@@ -161,7 +161,11 @@ impl Channel {
         }
         let timestamp = self.0.entrance.engine().now()?.as_millis();
         let Submitted { request, decision, .. } = submitted;
-        Ok(("decision_ack", json!({ "requestId": request, "decision": decision, "timestamp": timestamp })))
+        let mut data = json!({ "requestId": request, "decision": decision, "timestamp": timestamp });
+        if let (Some(scope), Value::Object(fields)) = (decision.scope(), &mut data) {
+            fields.insert("scope".to_owned(), json!(scope));
+        }
+        Ok(("decision_ack", data))
     }
 
     fn now(&self) -> Result<u64, Ended> {

@@ -1,7 +1,7 @@
 //! The description of this dialect (OpenAPI 3.1). It is made from the handlers and the types of their bodies.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::{
     Modify, OpenApi, ToSchema,
     openapi::{
@@ -11,6 +11,8 @@ use utoipa::{
         security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme},
     },
 };
+
+use crate::permissions::described_paths;
 
 /// The name of the way in which clients show who they are.
 const TOKEN: &str = "token";
@@ -23,7 +25,7 @@ const TOKEN: &str = "token";
         description = "The permissions of agents: what they hold, what they may do, what they ask people, and what \
                        people decide."
     ),
-    components(schemas(Problem)),
+    components(schemas(Problem, Event)),
     modifiers(&Token)
 )]
 pub(super) struct Described;
@@ -55,8 +57,48 @@ struct Problem {
     facts: Option<Value>,
 }
 
+/// An event: its envelope, and the facts in its payload (`docs/events.md`).
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Event {
+    /// The kind of the event, as in `permission.evaluated`.
+    r#type: String,
+    event_id: String,
+    #[schema(format = DateTime)]
+    timestamp: String,
+    /// The number of the event, one more than that of the event before.
+    sequence: u64,
+    schema_version: String,
+    runtime_id: String,
+    /// The means by which the agent acted that caused the event.
+    via: Option<String>,
+    owner_id: Option<String>,
+    agent_id: Option<String>,
+    run_id: Option<String>,
+    request_id: Option<String>,
+    grant_id: Option<String>,
+    decision_id: Option<String>,
+    ruling_id: Option<String>,
+    process_id: Option<String>,
+    tool_call_id: Option<String>,
+    /// The facts, by the kind of the event.
+    #[schema(value_type = Object)]
+    payload: Value,
+    /// The things that the event refers to.
+    refs: Option<Vec<Reference>>,
+}
+
+/// A thing that an event refers to.
+#[derive(Serialize, ToSchema)]
+struct Reference {
+    kind: String,
+    id: String,
+}
+
 /// Adds to every operation what all of them have: a name of its own, errors, and a key for repeated writes.
-pub(super) fn completed(mut described: openapi::OpenApi) -> openapi::OpenApi {
+///
+/// The other dialect of HTTP is a part of the description.
+pub(super) fn completed(mut described: openapi::OpenApi) -> Value {
     for item in described.paths.paths.values_mut() {
         let PathItem { get, put, post, delete, patch, .. } = item;
         for write in [put, post, delete, patch].into_iter().flatten() {
@@ -65,7 +107,30 @@ pub(super) fn completed(mut described: openapi::OpenApi) -> openapi::OpenApi {
         }
         get.iter_mut().for_each(complete);
     }
+    let mut described = json!(described);
+    if let (Some(Value::Object(paths)), Value::Object(more)) = (described.get_mut("paths"), described_paths()) {
+        paths.extend(more);
+    }
+    open_objects(&mut described);
     described
+}
+
+/// Makes each object without described fields one with any fields. Otherwise a generated client takes it for an empty
+/// one.
+fn open_objects(schema: &mut Value) {
+    match schema {
+        Value::Object(all) => {
+            let is_object = all.get("type").is_some_and(|kind| {
+                kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"))
+            });
+            if is_object && !all.contains_key("properties") && !all.contains_key("additionalProperties") {
+                all.insert("additionalProperties".to_owned(), json!({}));
+            }
+            all.values_mut().for_each(open_objects);
+        }
+        Value::Array(all) => all.iter_mut().for_each(open_objects),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 fn complete(operation: &mut Operation) {

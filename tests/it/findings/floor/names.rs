@@ -89,7 +89,7 @@ async fn classifier_and_engine_agree_about_every_row_of_the_table() {
         engine.register(profile("a", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/"]))).await.unwrap();
     let rows = sensitive_examples();
     assert!(rows.len() > 100, "{}", rows.len());
-    for (path, is_secret) in rows {
+    for (path, is_secret, _) in rows {
         for path in [path.clone(), path.to_ascii_uppercase()] {
             let call = classify_tool("write", &serde_json::json!({ "path": path }));
             assert_eq!(call.tier, Tier::Dangerous, "{path}");

@@ -221,13 +221,21 @@ pub(super) fn in_variable(name: &str, value: &str) -> Option<SmolStr> {
     in_url(value).flatten().or_else(|| names_one.then(|| address(value)).flatten())
 }
 
-/// Returns the hosts of the addresses in an arbitrary text.
+/// Returns the hosts of the addresses in an arbitrary text, with a scheme or with a port.
 pub fn in_text(text: &str) -> Vec<SmolStr> {
-    addresses_in(text, usize::MAX).flatten().collect()
+    let has_port = |word: &&str| {
+        let port = word.rsplit_once(':').map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
+        port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    addresses_in(text, usize::MAX).flatten().chain(names_in(text).filter(has_port).filter_map(address)).collect()
 }
 
 /// Returns the words of a text that are written like host names.
 pub fn bare_in_text(text: &str) -> Vec<SmolStr> {
+    names_in(text).filter_map(address).collect()
+}
+
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| c.is_whitespace() || "'\"`<>|;(),".contains(c));
     let is_name = |word: &&str| {
         let host = word.split(['/', '?', '#', ':']).next().unwrap_or(word);
@@ -237,7 +245,7 @@ pub fn bare_in_text(text: &str) -> Vec<SmolStr> {
         let is_address = last.starts_with(|c: char| c.is_ascii_digit());
         (ends_well || is_address) && labels.next().is_some_and(|label| !label.is_empty())
     };
-    words.filter(is_name).filter_map(address).collect()
+    words.filter(is_name)
 }
 
 /// Returns the host of an operand that is an address, with a scheme or without.

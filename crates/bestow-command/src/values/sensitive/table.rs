@@ -27,6 +27,9 @@ const OBEYED_HELD: Columns = Columns(2 | 4);
 const OBEYED_FILE: Columns = Columns(2 | 4 | 16);
 /// A program obeys it, and it contains secrets.
 const OBEYED_SECRET: Columns = Columns(1 | 2);
+/// A program runs or obeys it, and package managers and formatters write it all day. The sandbox leaves it writable.
+/// A program that obeys it is safe only if no agent may write it.
+const INSTALLED: Columns = Columns(32);
 
 impl Columns {
     /// No column: an ordinary name.
@@ -39,6 +42,11 @@ impl Columns {
     /// Returns true if any column is set.
     pub fn is_sensitive(self) -> bool {
         self != Columns::NONE
+    }
+
+    /// Returns true if a confined command may not write the name below its write roots.
+    pub(super) fn is_kept_from_commands(self) -> bool {
+        self.0 & !INSTALLED.0 != 0
     }
 
     /// Returns true for names of secrets.
@@ -91,131 +99,293 @@ use Where::{Anywhere, AtRoot, AtRootIn, In};
 #[derive(Clone, Copy, Debug, Hash)]
 struct Row(Form, Where, Columns);
 
-const ROWS: &[Row] = &[
-    // Agents and editors: instructions, hooks, tasks.
-    Row(Whole(".agents"), Anywhere, OBEYED_HELD),
-    Row(Whole(".claude"), Anywhere, OBEYED_HELD),
-    Row(Whole(".codex"), Anywhere, OBEYED_HELD),
-    Row(Whole(".cursor"), Anywhere, OBEYED_HELD),
-    Row(Whole(".devcontainer"), Anywhere, OBEYED_HELD),
-    Row(Whole(".gemini"), Anywhere, OBEYED_HELD),
-    Row(Whole(".idea"), Anywhere, OBEYED_HELD),
-    Row(Whole(".mcp.json"), Anywhere, OBEYED_FILE),
-    Row(Whole(".vscode"), Anywhere, OBEYED_HELD),
-    Row(Whole("agents.toml"), Anywhere, OBEYED_FILE),
-    Row(Whole("task.md"), Anywhere, OBEYED),
-    Row(Ends(".md"), In("heartbeat"), OBEYED),
-    // Version control: hooks, and configuration that runs programs.
-    Row(Whole(".git"), Anywhere, OBEYED_HELD),
-    Row(Whole(".gitconfig"), Anywhere, OBEYED),
-    Row(Whole(".gitmodules"), Anywhere, OBEYED_FILE),
-    Row(Whole(".hooks"), Anywhere, OBEYED),
-    Row(Whole(".husky"), Anywhere, OBEYED_HELD),
-    Row(Whole("commondir"), Anywhere, OBEYED_FILE),
-    Row(Whole("config"), In(".git"), OBEYED),
-    Row(Whole("config.worktree"), In(".git"), OBEYED),
-    Row(Whole("hooks"), In(".git"), OBEYED),
-    Row(Whole("modules"), In(".git"), OBEYED),
-    // `HEAD` turns its directory into a repository, whose configuration `git status` obeys.
-    Row(Exactly("HEAD"), Anywhere, OBEYED),
-    // Shells, editors and terminals: files that run when they start.
-    Row(Whole(".bash_login"), Anywhere, OBEYED),
-    Row(Whole(".bash_logout"), Anywhere, OBEYED),
-    Row(Whole(".bash_profile"), Anywhere, OBEYED),
-    Row(Whole(".bashrc"), Anywhere, OBEYED),
-    Row(Whole(".config"), Anywhere, OBEYED),
-    Row(Whole(".cshrc"), Anywhere, OBEYED),
-    Row(Whole(".inputrc"), Anywhere, OBEYED),
-    Row(Whole(".kshrc"), Anywhere, OBEYED),
-    Row(Whole(".profile"), Anywhere, OBEYED),
-    Row(Whole(".tmux.conf"), Anywhere, OBEYED),
-    Row(Whole(".vimrc"), Anywhere, OBEYED),
-    Row(Whole(".zlogin"), Anywhere, OBEYED),
-    Row(Whole(".zprofile"), Anywhere, OBEYED),
-    Row(Whole(".zshenv"), Anywhere, OBEYED),
-    Row(Whole(".zshrc"), Anywhere, OBEYED),
-    // Schedulers.
-    Row(Whole("crontab"), Anywhere, OBEYED),
-    Row(Whole("launchagents"), Anywhere, OBEYED),
-    Row(Whole("launchdaemons"), Anywhere, OBEYED),
-    // Build tools and package managers: files that make them run other programs in this directory.
-    Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
-    Row(Whole(".mise.toml"), Anywhere, OBEYED_FILE),
-    Row(Whole(".mvn"), Anywhere, OBEYED_HELD),
-    Row(Whole(".npmrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
-    Row(Whole(".pnpmfile.cjs"), Anywhere, OBEYED_FILE),
-    Row(Whole(".yarnrc"), Anywhere, OBEYED_FILE),
-    Row(Whole(".yarnrc.yml"), Anywhere, OBEYED_FILE),
-    Row(Whole("config"), In(".cargo"), OBEYED),
-    Row(Whole("config.toml"), In(".cargo"), OBEYED_FILE),
-    Row(Whole("mise.toml"), Anywhere, OBEYED),
-    Row(Whole("rust-toolchain"), Anywhere, OBEYED),
-    Row(Whole("rust-toolchain.toml"), Anywhere, OBEYED),
-    // Keys, tokens, passwords.
-    Row(Begins(".env."), Anywhere, SECRET),
-    Row(Begins(".env_"), Anywhere, SECRET),
-    Row(Begins("credentials."), Anywhere, SECRET),
-    Row(Begins("credentials-"), Anywhere, SECRET),
-    Row(Begins("credentials_"), Anywhere, SECRET),
-    Row(Ends(".env"), Anywhere, OBEYED_SECRET),
-    Row(Ends(".jks"), Anywhere, SECRET),
-    Row(Ends(".kdbx"), Anywhere, SECRET),
-    Row(Ends(".key"), Anywhere, SECRET),
-    Row(Ends(".keystore"), Anywhere, SECRET),
-    Row(Ends(".p12"), Anywhere, SECRET),
-    Row(Ends(".pem"), Anywhere, SECRET),
-    Row(Ends(".pfx"), Anywhere, SECRET),
-    Row(Ends(".ppk"), Anywhere, SECRET),
-    Row(StemEnds("credentials"), Anywhere, SECRET),
-    Row(Whole(".aws"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".docker"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".env"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".gnupg"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".htpasswd"), Anywhere, SECRET),
-    Row(Whole(".kube"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".netrc"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".password-store"), Anywhere, SECRET),
-    Row(Whole(".pgpass"), Anywhere, SECRET),
-    Row(Whole(".pypirc"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".ssh"), Anywhere, OBEYED_SECRET),
-    Row(Whole(".vault-token"), Anywhere, SECRET),
-    Row(Whole("authorized_keys"), Anywhere, OBEYED_SECRET),
-    Row(Whole("id_dsa"), Anywhere, SECRET),
-    Row(Whole("id_ecdsa"), Anywhere, SECRET),
-    Row(Whole("id_ed25519"), Anywhere, SECRET),
-    Row(Whole("id_rsa"), Anywhere, SECRET),
-    Row(Whole("keychains"), Anywhere, SECRET),
-    Row(Whole("gshadow"), Anywhere, SECRET),
-    Row(Whole("shadow"), Anywhere, SECRET),
-    Row(Whole("sudoers"), Anywhere, OBEYED_SECRET),
-    // The system: a permission for everything does not include these.
-    Row(Whole("bin"), AtRoot, OBEYED),
-    Row(Whole("boot"), AtRoot, Columns(2 | 8)),
-    Row(Whole("dev"), AtRoot, OBEYED),
-    Row(Whole("etc"), AtRoot, OBEYED),
-    Row(Whole("lib"), AtRoot, OBEYED),
-    Row(Whole("lib64"), AtRoot, OBEYED),
-    Row(Whole("library"), AtRoot, OBEYED),
-    Row(Whole("proc"), AtRoot, OBEYED),
-    Row(Whole("root"), AtRoot, OBEYED),
-    Row(Whole("sbin"), AtRoot, OBEYED),
-    Row(Whole("sys"), AtRoot, OBEYED),
-    Row(Whole("system"), AtRoot, OBEYED),
-    Row(Whole("usr"), AtRoot, OBEYED),
-    Row(Whole("spool"), AtRootIn("var"), OBEYED),
-    Row(Whole("crypttab"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("fstab"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("group"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("gshadow"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("inittab"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("ld.so.preload"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("master.passwd"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("pam.d"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("passwd"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("shadow"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("sudoers"), AtRootIn("etc"), CRITICAL),
-    Row(Whole("sudoers.d"), AtRootIn("etc"), CRITICAL),
+/// Rows of one kind.
+#[derive(Clone, Copy, Debug, Hash)]
+struct Group {
+    /// The kind, for people.
+    kind: &'static str,
+    /// The documentation from which the names come, for the maintenance of the table.
+    from: &'static str,
+    rows: &'static [Row],
+}
+
+const ROWS: &[Group] = &[
+    Group {
+        kind: "agents: instructions, hooks, servers, permissions",
+        from: "the manuals of bestow, Aider, Claude Code, Cline, Codex, Copilot, Cursor, Gemini, Kiro, OpenCode, …",
+        rows: &[
+            Row(Whole(".agents"), Anywhere, OBEYED_HELD),
+            Row(Whole(".claude"), Anywhere, OBEYED_HELD),
+            Row(Whole(".clinerules"), Anywhere, OBEYED_HELD),
+            Row(Whole(".codex"), Anywhere, OBEYED_HELD),
+            Row(Whole(".cursor"), Anywhere, OBEYED_HELD),
+            Row(Whole(".gemini"), Anywhere, OBEYED_HELD),
+            Row(Whole(".kiro"), Anywhere, OBEYED_HELD),
+            Row(Whole(".opencode"), Anywhere, OBEYED_HELD),
+            Row(Whole(".roo"), Anywhere, OBEYED_HELD),
+            Row(Whole(".windsurf"), Anywhere, OBEYED_HELD),
+            Row(Whole(".mcp.json"), Anywhere, OBEYED_FILE),
+            Row(Whole("agents.toml"), Anywhere, OBEYED_FILE),
+            Row(Whole("opencode.json"), Anywhere, OBEYED_FILE),
+            Row(Whole(".aider.conf.yml"), Anywhere, OBEYED),
+            Row(Whole(".bestow"), Anywhere, OBEYED),
+            Row(Whole(".claude.json"), Anywhere, OBEYED),
+            Row(Whole(".copilot"), Anywhere, OBEYED),
+            Row(Whole("opencode.jsonc"), Anywhere, OBEYED),
+            Row(Whole("task.md"), Anywhere, OBEYED),
+            Row(Whole("hooks"), In(".github"), OBEYED),
+            Row(Ends(".md"), In("heartbeat"), OBEYED),
+        ],
+    },
+    Group {
+        kind: "editors and debuggers: tasks, and files that run at the start",
+        from: "the manuals of VS Code, JetBrains IDEs, Zed, Vim, Neovim, Emacs, nano, GDB, LLDB and pdb",
+        rows: &[
+            Row(Whole(".devcontainer"), Anywhere, OBEYED_HELD),
+            Row(Whole(".idea"), Anywhere, OBEYED_HELD),
+            Row(Whole(".vscode"), Anywhere, OBEYED_HELD),
+            Row(Whole(".zed"), Anywhere, OBEYED_HELD),
+            Row(Whole(".dir-locals.el"), Anywhere, OBEYED),
+            Row(Whole(".emacs"), Anywhere, OBEYED),
+            Row(Whole(".emacs.d"), Anywhere, OBEYED),
+            Row(Whole(".exrc"), Anywhere, OBEYED),
+            Row(Whole(".gdbinit"), Anywhere, OBEYED),
+            Row(Whole(".gvimrc"), Anywhere, OBEYED),
+            Row(Whole(".lldbinit"), Anywhere, OBEYED),
+            Row(Whole(".nanorc"), Anywhere, OBEYED),
+            Row(Whole(".nvim.lua"), Anywhere, OBEYED),
+            Row(Whole(".nvimrc"), Anywhere, OBEYED),
+            Row(Whole(".pdbrc"), Anywhere, OBEYED),
+            Row(Whole(".vim"), Anywhere, OBEYED),
+            Row(Whole(".vimrc"), Anywhere, OBEYED),
+        ],
+    },
+    Group {
+        kind: "version control: hooks, and configuration that runs programs",
+        from: "githooks(5), git-config(1), gitrepository-layout(5), hg(1), manuals of Husky, Lefthook, pre-commit",
+        rows: &[
+            Row(Whole(".git"), Anywhere, OBEYED_HELD),
+            Row(Whole(".gitmodules"), Anywhere, OBEYED_FILE),
+            Row(Whole(".husky"), Anywhere, OBEYED_HELD),
+            Row(Whole("commondir"), Anywhere, OBEYED_FILE),
+            Row(Whole(".gitconfig"), Anywhere, OBEYED),
+            Row(Whole(".hgrc"), Anywhere, OBEYED),
+            Row(Whole(".hooks"), Anywhere, OBEYED),
+            Row(Whole(".lefthook.yml"), Anywhere, OBEYED),
+            Row(Whole(".pre-commit-config.yaml"), Anywhere, OBEYED),
+            Row(Whole("lefthook.yml"), Anywhere, OBEYED),
+            Row(Whole("config"), In(".git"), OBEYED),
+            Row(Whole("config.worktree"), In(".git"), OBEYED),
+            Row(Whole("hgrc"), In(".hg"), OBEYED),
+            Row(Whole("hooks"), In(".git"), OBEYED),
+            Row(Whole("modules"), In(".git"), OBEYED),
+            // `HEAD` turns its directory into a repository, whose configuration `git status` obeys.
+            Row(Exactly("HEAD"), Anywhere, OBEYED),
+        ],
+    },
+    Group {
+        kind: "shells, terminals and sessions: files that run when they start",
+        from: "bash(1), zsh(1), tcsh(1), ksh(1), screen(1), tmux(1), Xsession(5), pam_env(7)",
+        rows: &[
+            Row(Whole(".bash_aliases"), Anywhere, OBEYED),
+            Row(Whole(".bash_login"), Anywhere, OBEYED),
+            Row(Whole(".bash_logout"), Anywhere, OBEYED),
+            Row(Whole(".bash_profile"), Anywhere, OBEYED),
+            Row(Whole(".bashrc"), Anywhere, OBEYED),
+            Row(Whole(".config"), Anywhere, OBEYED),
+            Row(Whole(".cshrc"), Anywhere, OBEYED),
+            Row(Whole(".inputrc"), Anywhere, OBEYED),
+            Row(Whole(".kshrc"), Anywhere, OBEYED),
+            Row(Whole(".login"), Anywhere, OBEYED),
+            Row(Whole(".logout"), Anywhere, OBEYED),
+            Row(Whole(".mkshrc"), Anywhere, OBEYED),
+            Row(Whole(".oh-my-zsh"), Anywhere, OBEYED),
+            Row(Whole(".pam_environment"), Anywhere, OBEYED),
+            Row(Whole(".profile"), Anywhere, OBEYED),
+            Row(Whole(".screenrc"), Anywhere, OBEYED),
+            Row(Whole(".tcshrc"), Anywhere, OBEYED),
+            Row(Whole(".tmux"), Anywhere, OBEYED),
+            Row(Whole(".tmux.conf"), Anywhere, OBEYED),
+            Row(Whole(".xinitrc"), Anywhere, OBEYED),
+            Row(Whole(".xprofile"), Anywhere, OBEYED),
+            Row(Whole(".xsession"), Anywhere, OBEYED),
+            Row(Whole(".xsessionrc"), Anywhere, OBEYED),
+            Row(Whole(".zlogin"), Anywhere, OBEYED),
+            Row(Whole(".zlogout"), Anywhere, OBEYED),
+            Row(Whole(".zprofile"), Anywhere, OBEYED),
+            Row(Whole(".zshenv"), Anywhere, OBEYED),
+            Row(Whole(".zshrc"), Anywhere, OBEYED),
+        ],
+    },
+    Group {
+        kind: "programs with commands, hosts or code in their settings",
+        from: "curl(1), wget(1), less(1), lesskey(1), aliases(5), procmailrc(5), mailcap(5), manuals of interpreters",
+        rows: &[
+            Row(Whole(".ackrc"), Anywhere, OBEYED),
+            Row(Whole(".curlrc"), Anywhere, OBEYED),
+            Row(Whole(".forward"), Anywhere, OBEYED),
+            Row(Whole(".ghci"), Anywhere, OBEYED),
+            Row(Whole(".irbrc"), Anywhere, OBEYED),
+            Row(Whole(".less"), Anywhere, OBEYED),
+            Row(Whole(".lesskey"), Anywhere, OBEYED),
+            Row(Whole(".mailcap"), Anywhere, OBEYED),
+            Row(Whole(".muttrc"), Anywhere, OBEYED),
+            Row(Whole(".my.cnf"), Anywhere, OBEYED),
+            Row(Whole(".procmailrc"), Anywhere, OBEYED),
+            Row(Whole(".pryrc"), Anywhere, OBEYED),
+            Row(Whole(".psqlrc"), Anywhere, OBEYED),
+            Row(Whole(".pythonrc"), Anywhere, OBEYED),
+            Row(Whole(".rprofile"), Anywhere, OBEYED),
+            Row(Whole(".sqliterc"), Anywhere, OBEYED),
+            Row(Whole(".wgetrc"), Anywhere, OBEYED),
+        ],
+    },
+    Group {
+        kind: "schedulers and services",
+        from: "crontab(5), launchd(8), systemd.unit(5)",
+        rows: &[
+            Row(Whole("crontab"), Anywhere, OBEYED),
+            Row(Whole("launchagents"), Anywhere, OBEYED),
+            Row(Whole("launchdaemons"), Anywhere, OBEYED),
+            Row(Whole("systemd"), In("share"), OBEYED),
+        ],
+    },
+    Group {
+        kind: "programs of a user: directories of PATH, and tools that put one there",
+        from: "file-hierarchy(7), and the manuals of the version managers",
+        rows: &[
+            Row(Whole("bin"), In(".cargo"), OBEYED),
+            Row(Whole("bin"), In(".local"), OBEYED),
+            Row(Whole(".asdf"), Anywhere, OBEYED),
+            Row(Whole(".bun"), Anywhere, OBEYED),
+            Row(Whole(".deno"), Anywhere, OBEYED),
+            Row(Whole(".nvm"), Anywhere, OBEYED),
+            Row(Whole(".pyenv"), Anywhere, OBEYED),
+            Row(Whole(".rbenv"), Anywhere, OBEYED),
+            Row(Whole(".rustup"), Anywhere, OBEYED),
+            Row(Whole(".sdkman"), Anywhere, OBEYED),
+            Row(Whole(".volta"), Anywhere, OBEYED),
+        ],
+    },
+    Group {
+        kind: "build tools and package managers: files that make them run other programs",
+        from: "the manuals of Bun, Cargo, direnv, Maven, mise, npm, pnpm, rustup and Yarn",
+        rows: &[
+            Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
+            Row(Whole(".mise.toml"), Anywhere, OBEYED_FILE),
+            Row(Whole(".mvn"), Anywhere, OBEYED_HELD),
+            Row(Whole(".npmrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
+            Row(Whole(".pnpmfile.cjs"), Anywhere, OBEYED_FILE),
+            Row(Whole(".yarnrc"), Anywhere, OBEYED_FILE),
+            Row(Whole(".yarnrc.yml"), Anywhere, OBEYED_FILE),
+            Row(Whole("config"), In(".cargo"), OBEYED),
+            Row(Whole("config.toml"), In(".cargo"), OBEYED_FILE),
+            Row(Whole(".direnv"), Anywhere, OBEYED),
+            Row(Whole(".tool-versions"), Anywhere, OBEYED),
+            Row(Whole("bunfig.toml"), Anywhere, OBEYED),
+            Row(Whole("mise.toml"), Anywhere, OBEYED),
+            Row(Whole("rust-toolchain"), Anywhere, OBEYED),
+            Row(Whole("rust-toolchain.toml"), Anywhere, OBEYED),
+        ],
+    },
+    Group {
+        kind: "installed code, and code that runs first",
+        from: "site(7) of Python, pytest, and the manuals of npm and Yarn",
+        rows: &[
+            Row(Whole(".pnp.cjs"), Anywhere, INSTALLED),
+            Row(Whole(".venv"), Anywhere, OBEYED),
+            Row(Whole(".yarn"), Anywhere, INSTALLED),
+            Row(Whole("conftest.py"), Anywhere, INSTALLED),
+            Row(Whole("pyvenv.cfg"), Anywhere, OBEYED),
+            Row(Whole("site-packages"), Anywhere, OBEYED),
+            Row(Whole("sitecustomize.py"), Anywhere, OBEYED),
+            Row(Whole("usercustomize.py"), Anywhere, OBEYED),
+            Row(Whole(".bin"), In("node_modules"), INSTALLED),
+            Row(Ends(".pth"), Anywhere, INSTALLED),
+        ],
+    },
+    Group {
+        kind: "keys, tokens and passwords",
+        from: "the manuals of OpenSSH, GnuPG, pass, Kerberos, and of the programs of the services",
+        rows: &[
+            Row(Begins(".env."), Anywhere, SECRET),
+            Row(Begins(".env_"), Anywhere, SECRET),
+            Row(Begins("credentials."), Anywhere, SECRET),
+            Row(Begins("credentials-"), Anywhere, SECRET),
+            Row(Begins("credentials_"), Anywhere, SECRET),
+            Row(Begins(".bestow-"), Anywhere, SECRET),
+            Row(Ends(".env"), Anywhere, OBEYED_SECRET),
+            Row(Ends(".jks"), Anywhere, SECRET),
+            Row(Ends(".kdbx"), Anywhere, SECRET),
+            Row(Ends(".key"), Anywhere, SECRET),
+            Row(Ends(".keystore"), Anywhere, SECRET),
+            Row(Ends(".p12"), Anywhere, SECRET),
+            Row(Ends(".pem"), Anywhere, SECRET),
+            Row(Ends(".pfx"), Anywhere, SECRET),
+            Row(Ends(".ppk"), Anywhere, SECRET),
+            Row(Ends("-token"), Anywhere, SECRET),
+            Row(StemEnds("credentials"), Anywhere, SECRET),
+            Row(Whole(".aws"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".docker"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".env"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".gnupg"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".kube"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".netrc"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".pypirc"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".ssh"), Anywhere, OBEYED_SECRET),
+            Row(Whole("authorized_keys"), Anywhere, OBEYED_SECRET),
+            Row(Whole("sudoers"), Anywhere, OBEYED_SECRET),
+            Row(Whole(".htpasswd"), Anywhere, SECRET),
+            Row(Whole(".password-store"), Anywhere, SECRET),
+            Row(Whole(".pgpass"), Anywhere, SECRET),
+            Row(Whole(".vault-token"), Anywhere, SECRET),
+            Row(Whole("gshadow"), Anywhere, SECRET),
+            Row(Whole("id_dsa"), Anywhere, SECRET),
+            Row(Whole("id_ecdsa"), Anywhere, SECRET),
+            Row(Whole("id_ed25519"), Anywhere, SECRET),
+            Row(Whole("id_rsa"), Anywhere, SECRET),
+            Row(Whole("keychains"), Anywhere, SECRET),
+            Row(Whole("shadow"), Anywhere, SECRET),
+        ],
+    },
+    Group {
+        kind: "the system: a permission for everything does not include these",
+        from: "hier(7), file-hierarchy(7)",
+        rows: &[
+            Row(Whole("bin"), AtRoot, OBEYED),
+            Row(Whole("boot"), AtRoot, Columns(2 | 8)),
+            Row(Whole("dev"), AtRoot, OBEYED),
+            Row(Whole("etc"), AtRoot, OBEYED),
+            Row(Whole("lib"), AtRoot, OBEYED),
+            Row(Whole("lib64"), AtRoot, OBEYED),
+            Row(Whole("library"), AtRoot, OBEYED),
+            Row(Whole("proc"), AtRoot, OBEYED),
+            Row(Whole("root"), AtRoot, OBEYED),
+            Row(Whole("sbin"), AtRoot, OBEYED),
+            Row(Whole("sys"), AtRoot, OBEYED),
+            Row(Whole("system"), AtRoot, OBEYED),
+            Row(Whole("usr"), AtRoot, OBEYED),
+            Row(Whole("spool"), AtRootIn("var"), OBEYED),
+            Row(Whole("crypttab"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("fstab"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("group"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("gshadow"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("inittab"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("ld.so.preload"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("master.passwd"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("pam.d"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("passwd"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("shadow"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("sudoers"), AtRootIn("etc"), CRITICAL),
+            Row(Whole("sudoers.d"), AtRootIn("etc"), CRITICAL),
+        ],
+    },
 ];
+
+/// Returns all rows.
+fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().flat_map(|group| group.rows)
+}
 
 /// The length of the shortest name to which a stem row can apply.
 const SHORTEST_STEM: usize = "credentials".len();
@@ -275,7 +445,7 @@ pub fn fingerprint() -> u64 {
 /// Lists the paths, relative to the top of a directory, whose places can be reserved while they are missing. The flag
 /// is true for a file.
 pub fn held_in_place() -> impl Iterator<Item = (String, bool)> {
-    ROWS.iter().filter(|Row(_, _, columns)| columns.has(HELD)).filter_map(|Row(form, place, columns)| {
+    rows().filter(|Row(_, _, columns)| columns.has(HELD)).filter_map(|Row(form, place, columns)| {
         let name = match (form, place) {
             (Whole(name), Anywhere) => (*name).to_owned(),
             (Whole(name), In(directory)) => format!("{directory}/{name}"),
@@ -317,7 +487,7 @@ const BEGINS: u32 = 1 << 31;
 impl Index {
     fn new() -> Index {
         let mut index = Index { starts: vec![(0, Vec::new()); 256], ends: vec![Vec::new(); 256], stems: Vec::new() };
-        for row in ROWS {
+        for row in rows() {
             let Row(form, ..) = row;
             let text = match form {
                 Whole(text) | Exactly(text) | Begins(text) | Ends(text) | StemEnds(text) => text.as_bytes(),
@@ -348,7 +518,10 @@ impl Index {
         let at = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(byte.to_ascii_lowercase()));
         let starting =
             self.starts.get(at(bytes.first())).filter(|(lengths, _)| lengths & (BEGINS | bit(bytes.len())) != 0);
-        let ending = self.ends.get(at(bytes.last())).filter(|rows| !rows.is_empty() && bytes.contains(&b'.'));
+        let ending = self
+            .ends
+            .get(at(bytes.last()))
+            .filter(|rows| !rows.is_empty() && bytes.contains(&b'.') | bytes.contains(&b'-'));
         let stems = (bytes.len() >= SHORTEST_STEM && has_stem(name)).then_some(&self.stems);
         [starting.map(|(_, rows)| &**rows), ending.map(|rows| &**rows), stems.map(|rows| &**rows)]
     }
@@ -378,10 +551,11 @@ pub(super) fn ends_with(name: &str, end: &str) -> bool {
     start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Returns an example path for each row, and whether the row marks a secret. Tests use it to compare the users of the
+/// Returns an example path for each row, whether the row marks a secret, and whether a confined command may not write
+/// it. Tests use it to compare the users of the
 /// table.
 #[doc(hidden)]
-pub fn examples() -> Vec<(String, bool)> {
+pub fn examples() -> Vec<(String, bool, bool)> {
     let example = |Row(form, place, columns): &Row| {
         let name = match form {
             Whole(name) | Exactly(name) => (*name).to_owned(),
@@ -395,9 +569,29 @@ pub fn examples() -> Vec<(String, bool)> {
             AtRoot => format!("/{name}/x"),
             AtRootIn(directory) => format!("/{directory}/{name}"),
         };
-        (path, columns.is_secret())
+        (path, columns.is_secret(), columns.is_kept_from_commands())
     };
-    ROWS.iter().map(example).collect()
+    rows().map(example).collect()
+}
+
+/// Returns the kind of each group, its source, and its names as the documentation writes them.
+#[doc(hidden)]
+pub fn documented() -> Vec<(&'static str, &'static str, Vec<String>)> {
+    let shown = |Row(form, place, _): &Row| {
+        let name = match form {
+            Whole(name) | Exactly(name) => (*name).to_owned(),
+            Begins(start) => format!("{start}*"),
+            Ends(end) => format!("*{end}"),
+            StemEnds(end) => format!("*{end}.*"),
+        };
+        match place {
+            Anywhere => name,
+            In(directory) => format!("{directory}/{name}"),
+            AtRoot => format!("/{name}"),
+            AtRootIn(directory) => format!("/{directory}/{name}"),
+        }
+    };
+    ROWS.iter().map(|group| (group.kind, group.from, group.rows.iter().map(shown).collect())).collect()
 }
 
 #[cfg(test)]
@@ -429,6 +623,14 @@ mod tests {
             "etc",
             "modules",
             "index.d.ts",
+            "test_conf.py",
+            "token",
+            "tokens.rs",
+            "requirements.txt",
+            ".editorconfig",
+            ".prettierrc",
+            ".dockerignore",
+            "opencode.md",
             "é",
             "x",
         ] {
@@ -438,7 +640,7 @@ mod tests {
 
     #[test]
     fn the_index_leaves_out_no_name_that_a_row_is_about() {
-        for Row(form, ..) in ROWS {
+        for Row(form, ..) in rows() {
             let names = match form {
                 Whole(name) => vec![(*name).to_owned(), name.to_ascii_uppercase()],
                 Exactly(name) => vec![(*name).to_owned()],

@@ -12,7 +12,7 @@ use super::{log::Kept, seen::Seen, stored::Told};
 use crate::{
     identity::Entrance,
     problem::Problem,
-    v1::{input::Asked, sender::Sender},
+    v1::{input::Asked, openapi::Event, sender::Sender},
 };
 
 /// The events of one answer, if the client asks for no other number.
@@ -36,7 +36,7 @@ pub(super) struct Wanted {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RecentEvents {
     /// The events, oldest first.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Event>)]
     events: Vec<Box<RawValue>>,
     /// The number of the last event of the engine. A stream that goes on after it has no gap.
     last: u64,

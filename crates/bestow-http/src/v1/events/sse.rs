@@ -13,7 +13,12 @@ use serde_json::json;
 use tokio::time;
 
 use super::stream::{After, End, Stream};
-use crate::{identity::Entrance, places::ConnectionPlace, problem::Problem, v1::input::Asked};
+use crate::{
+    identity::Entrance,
+    places::ConnectionPlace,
+    problem::Problem,
+    v1::{input::Asked, openapi::Event},
+};
 
 /// The time after which a comment is sent if there is no event. The credential is checked then.
 const QUIET: Duration = Duration::from_secs(15);
@@ -25,7 +30,8 @@ const QUIET: Duration = Duration::from_secs(15);
 #[utoipa::path(
     get, path = "/v1/events", tag = "events", params(After),
     responses(
-        (status = 200, description = "A stream of events.", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "A stream of events, each as the `data` of a message.", body = Event,
+            content_type = "text/event-stream"),
         (status = 410, description = "The events are not kept any more."),
     )
 )]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bestow::{
     AgentId, Kind, Permission,
-    action::{ActionFacts, Operation},
+    action::{ActionFacts, CommandShape, Operation},
     command::Tier,
     control::Admin,
     event::{Timestamp, camel_case},
@@ -56,6 +56,9 @@ pub(super) struct Question {
     scope: Option<Scope>,
     /// The kinds of scope that an approval may have.
     scopes: Vec<ScopeKind>,
+    /// The decision that an approval for always saves, as a sentence for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    always: Option<String>,
     /// True if the question does not show everything. Then an approval is valid once.
     once_only: bool,
     #[schema(value_type = String)]
@@ -123,7 +126,11 @@ impl Question {
             above: admin.creators(&request.from),
             owner_id: request.owner.clone(),
             permissions: request.permissions().cloned().collect(),
-            action: request.action.as_deref().map(|action| ActionView::of(action, parts.of(request.id, action, admin))),
+            action: request
+                .action
+                .as_deref()
+                .map(|action| ActionView::of(action, request.lasting_shape(), parts.of(request.id, action, admin))),
+            always: request.lasting().map(|lasting| lasting.to_string()),
             only_lacks: request.only_lacks,
             details: request.details.as_ref().map(ToString::to_string),
             hooks: request.hooks_say.iter().map(ToString::to_string).collect(),
@@ -156,7 +163,11 @@ fn scopes(request: &Request) -> Vec<ScopeKind> {
 }
 
 impl ActionView {
-    fn of(action: &ActionFacts, (parts, parts_left_out): (Arc<[PartView]>, usize)) -> ActionView {
+    fn of(
+        action: &ActionFacts,
+        shape: Option<&CommandShape>,
+        (parts, parts_left_out): (Arc<[PartView]>, usize),
+    ) -> ActionView {
         ActionView {
             operation: action.operation,
             tool: action.tool.to_string(),
@@ -166,7 +177,7 @@ impl ActionView {
             tier_reason: action.tier_reason.to_string(),
             destructive: action.destructive.is_some(),
             impact: action.destructive.as_ref().map(|impact| camel_case(json!(impact))),
-            shape: action.shape.as_ref().map(|shape| shape.phrase().to_string()),
+            shape: shape.map(|shape| shape.phrase().to_string()),
             parts,
             parts_left_out,
             uses: action.uses.iter().map(|used| json!(used)).collect(),
