@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::{client::call, daemon::Daemon};
 
 /// The operations that an agent may use.
-const OF_AGENTS: [&str; 31] = [
+const OF_AGENTS: [&str; 33] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
@@ -39,10 +39,12 @@ const OF_AGENTS: [&str; 31] = [
     "session_get",
     "session_open",
     "tickets_create",
+    "permissions_classify",
+    "permissions_state",
 ];
 
 /// Those of them that a person may not use.
-const OF_AGENTS_ALONE: [&str; 15] = [
+const OF_AGENTS_ALONE: [&str; 17] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
@@ -58,6 +60,8 @@ const OF_AGENTS_ALONE: [&str; 15] = [
     "requests_cancel",
     "requests_create",
     "requests_wait",
+    "permissions_classify",
+    "permissions_state",
 ];
 
 /// Those that only an operator may use.
@@ -67,7 +71,9 @@ const OF_OPERATORS: [&str; 4] = ["agents_create", "agents_retire", "audit_export
 async fn operations(daemon: &Daemon) -> Vec<(String, String, String)> {
     let described = call(daemon.address, "GET", "/v1/openapi.json", &[], "").await.json;
     let mut all = Vec::new();
-    for (path, item) in described["paths"].as_object().unwrap() {
+    // A request that is no upgrade is refused before its sender matters.
+    let paths = described["paths"].as_object().unwrap().iter().filter(|(path, _)| !path.starts_with("/ws/"));
+    for (path, item) in paths {
         let path = path.replace("{agent}", "bot").replace("{grant}", "g1").replace("{decision}", "r1");
         let path = path
             .replace("{request}", "abc")
