@@ -189,7 +189,8 @@ impl Scanner<'_> {
         let start = run.end + 1;
         if is_telegram_id(self.part(run.clone())) {
             let end = self.while_like(start, is_name);
-            let is_token = (30..=50).contains(&(end - start)) && tokens::is_random(self.part(start..end));
+            let token = self.part(start..end);
+            let is_token = (30..=50).contains(&token.len()) && (token.starts_with("AA") || tokens::is_random(token));
             if is_token {
                 self.leave_out(start..end);
             }
@@ -321,8 +322,9 @@ impl Scanner<'_> {
         let mut span = self.value(at, name);
         // In `Authorization: Bearer …`, the word for the scheme is no secret.
         let first = self.while_like(span.start, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let is_authorization = ends_with_authorization(self.part(name..at));
-        if (is_authorization || is_scheme(self.part(span.start..first))) && self.byte(first) == Some(b' ') {
+        // The header has other schemes, too. In a quotation, a word behind one is the secret.
+        let is_other = first < span.end && ends_with_authorization(self.part(name..at));
+        if (is_other || is_scheme(self.part(span.start..first))) && self.byte(first) == Some(b' ') {
             span = if first < span.end { first + 1..span.end } else { self.value(first + 1, name) };
         }
         self.keep_or_leave_out(span, strength);
@@ -480,7 +482,8 @@ impl Scanner<'_> {
             let is_code = self.part(start..end).bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'/');
             let filled = !is_code && start > head + 64;
             let last = filled && self.rest(self.after_line_break(end)).starts_with(b"-----END");
-            if end == start || !(last || end - start >= 24 && tokens::is_random(self.part(start..end))) {
+            let is_whole = end - start >= 60 && !is_code;
+            if end == start || !(last || is_whole || end - start >= 24 && tokens::is_random(self.part(start..end))) {
                 return true;
             }
             self.leave_out(start..end);

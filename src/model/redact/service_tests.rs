@@ -70,9 +70,9 @@ const PLACES: [&str; 16] = [
 proptest! {
     #[test]
     fn no_secret_of_a_known_service_is_shown(
-        service in prop::sample::select(&SERVICES[..]),
+        service in prop::sample::select(SERVICES.to_vec()),
         places in prop::collection::vec(0..4096_usize, 97),
-        place in prop::sample::select(&PLACES[..]),
+        place in prop::sample::select(PLACES.to_vec()),
     ) {
         let Service(prefix, from, length) = service;
         let random = body(from, &places, length);

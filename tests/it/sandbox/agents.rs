@@ -437,26 +437,26 @@ fn an_approval_outlives_the_start_and_the_end_of_a_neighbour() {
             let named = [write(&ground.world.workspace())];
             let agent = host.engine.register(profile, InitialGrants::of(named.clone())).await.unwrap();
             let you = host.engine.approver("you", "ann", "terminal");
-            for (number, scope) in [Scope::Once, Scope::Always].into_iter().enumerate() {
-                for begins_before in [true, false] {
-                    let name = format!("{number}{begins_before}");
-                    let command = || Command::new("git").args(["add", &name]);
-                    let neighbour = || Neighbour::begin(ground, &host.agent.sandbox_profile(&named).unwrap());
-                    let before = begins_before.then(neighbour);
-                    let asked = agent.sandbox_profile(&named).unwrap().action(&command()).unwrap();
-                    let Authorization::Asked(_, ticket) = agent.authorize(asked).await.unwrap() else {
-                        panic!("{ground}: a dangerous command asks")
-                    };
-                    you.answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
-                    let after = match before {
-                        Some(before) => before.end().then_some(None).unwrap(),
-                        None => Some(neighbour()),
-                    };
-                    let done = agent.exec(&ground.sandbox, command(), &named).await;
-                    assert!(done.is_ok(), "{ground}: {scope}, {begins_before}: {done:?}");
-                    assert!(after.is_none_or(Neighbour::end));
-                }
+            let neighbour = || Neighbour::begin(ground, &host.agent.sandbox_profile(&named).unwrap());
+            let cases = [(Scope::Once, true), (Scope::Once, false), (Scope::Always, true)];
+            for (name, (scope, begins_before)) in ["a", "b", "c"].into_iter().zip(cases) {
+                let command = || Command::new("git").args(["add", name]);
+                let before = begins_before.then(neighbour);
+                let asked = agent.sandbox_profile(&named).unwrap().action(&command()).unwrap();
+                let Authorization::Asked(_, ticket) = agent.authorize(asked).await.unwrap() else {
+                    panic!("{ground}: a dangerous command asks")
+                };
+                you.answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+                assert!(before.is_none_or(Neighbour::end));
+                let after = (!begins_before).then(neighbour);
+                let done = agent.exec(&ground.sandbox, command(), &named).await;
+                assert!(done.is_ok(), "{ground}: {scope}, {begins_before}: {done:?}");
+                assert!(after.is_none_or(Neighbour::end));
             }
+            let beside = neighbour();
+            let done = agent.exec(&ground.sandbox, Command::new("git").args(["add", "d"]), &named).await;
+            assert!(done.is_ok(), "{ground}: always: {done:?}");
+            assert!(beside.end());
         });
     });
 }

@@ -355,17 +355,15 @@ pub(crate) fn cluster_objects(options: &Options<'_>) -> Answer {
         "-o" | "--output" => value.as_deref().is_none_or(is_whole),
         name => name == "--template",
     };
-    let may_be_secret = |operand: &&Word| {
-        let named = operand.text().split(',').any(|kind| starts_with_secret(kind));
-        named || operand.is_wild() || operand.is_pattern()
-    };
-    let shows_secrets = options.given.iter().any(shows) && options.operands.iter().any(|word| may_be_secret(&word));
-    when(!shows_secrets, "an output with the values of secrets")?;
+    let is_unknown = |kind: &Word| !kind.is_exact() && !kind.text().contains('/');
+    let may_be_secrets = options.operands.iter().next().is_some_and(|kind| is_unknown(kind))
+        || options.operands.iter().any(|operand| operand.text().split(',').any(names_secrets));
+    when(!(may_be_secrets && options.given.iter().any(shows)), "an output with the values of secrets")?;
     local_manifests(options)
 }
 
 /// Returns true for a kind of objects, or for one object of it: `secret`, `Secrets`, `secret/x`, `secrets.v1`.
-fn starts_with_secret(kind: &str) -> bool {
+fn names_secrets(kind: &str) -> bool {
     let kind = kind.split(['/', '.']).next().unwrap_or_default();
     kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
 }

@@ -189,7 +189,8 @@ mod tests {
         let digits = "1234567890123456789012345678901234567890";
         let mut all = std::collections::BTreeMap::new();
         for length in 1..digits.len() {
-            for last in 0..10 {
+            // A zero at the end of a fraction changes nothing.
+            for last in 1..10 {
                 for (before, after) in [("", ""), ("-", ""), ("0.", ""), ("-", "e-7"), ("", "e300")] {
                     let digits = digits.get(..length).unwrap();
                     let number = format!("{before}{digits}{last}{after}");
