@@ -76,8 +76,8 @@ impl Reader {
         Reader { classifier, plainly: Lines::default(), strictly: Lines::default() }
     }
 
-    /// Returns the meaning of a line in this shell. With `strictly`, only reads are allowed without approval. Few callers
-    /// name a shell, so only lines of an unknown one are cached.
+    /// Returns the meaning of a line in this shell. With `strictly`, only reads are allowed without approval. Few
+    /// callers name a shell, so only lines of an unknown one are cached.
     pub(super) fn line(&self, text: &str, strictly: bool, shell: Shell) -> Arc<Line> {
         if shell != Shell::Unknown {
             let classifier = self.classifier.in_shell(shell);

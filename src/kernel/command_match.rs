@@ -2,8 +2,8 @@
 
 use crate::model::{CommandPattern, SpokenPart, may_match};
 
-/// Returns true if a command may match the pattern of a deny or ask rule, in any of its spellings. A command that was not parsed may match any
-/// pattern.
+/// Returns true if a command may match the pattern of a deny or ask rule, in any of its spellings. A command that was
+/// not parsed may match any pattern.
 pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>) -> bool {
     let Some(parts) = parts else { return true };
     let mut commands = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts));

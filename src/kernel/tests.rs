@@ -86,6 +86,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Resolv
     let runs = Some(crate::model::Spoken::of(words));
     let parts = Some(vec![crate::model::SpokenPart::plain(tier, runs)]);
     std::sync::Arc::new(super::ResolvedAction {
+        shell: crate::model::Shell::Unknown,
         tool: "bash".parse().unwrap(),
         uses: own(
             crate::model::Operation::Command,

@@ -55,12 +55,12 @@ pub(crate) use bestow_command::internal::{
 pub use bestow_command::values::{
     Access, CommandPattern, Escaped, Field, InvalidField, InvalidOperation, InvalidPath, InvalidPattern,
     InvalidPermission, InvalidPermissions, InvalidSensitiveName, InvalidTool, InvalidToolName, InvalidToolPath,
-    Operation, Permission, PermissionRef, Permissions, SanitizedPath, SensitiveName, Shell, Tool, ToolName, ToolPath,
-    Tools, sanitize,
+    Operation, Permission, PermissionRef, Permissions, SanitizedPath, SensitiveName, Tool, ToolName, ToolPath, Tools,
+    sanitize,
 };
 #[cfg(feature = "config")]
 pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};
-pub(crate) use bestow_command::values::{CommandRules, Tier};
+pub(crate) use bestow_command::values::{CommandRules, Shell, Tier};
 pub use command_fingerprint::CommandFingerprint;
 pub use credential_change::{CredentialChange, CredentialEvent, CredentialHolder};
 pub use decision::{Decision, DecisionSource, Ruled};

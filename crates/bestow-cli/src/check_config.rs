@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use bestow::{
     Error, Policy, PolicyFile,
+    decision::Verdict,
     grant::Place,
     policy::{ConfigError, DryRun, Rule},
 };

@@ -226,7 +226,8 @@ impl Emitter<'_> {
              network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
              help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
              option_file: {}, letter_bundle: {}, only_says: {}, opens_nothing: {}, changes: {}, \
-             wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], labels: {}, synonyms: {}, passes: {}, secret_option: {} }},\n",
+             wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], labels: {}, synonyms: {}, passes: {}, \
+             secret_option: {} }},\n",
             program.names,
             program.names.first().map(|name| format!("`{name}` only reads in this form")).unwrap_or_default(),
             program.place,

@@ -67,8 +67,8 @@ impl Classifier {
         Classifier { rules: Rules { used_shell: true, ..self.rules }, ..self }
     }
 
-    /// Returns this classifier for lines that this shell runs. Without one, a line is safe only if it is in bash, dash and
-    /// zsh.
+    /// Returns this classifier for lines that this shell runs. Without one, a line is safe only if it is in bash, dash
+    /// and zsh.
     ///
     /// ```
     /// use bestow_command::{Classifier, Tier, values::Shell};

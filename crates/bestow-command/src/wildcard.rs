@@ -34,13 +34,13 @@ pub(super) fn by_name(command: &Spoken) -> Vec<usize> {
     for _ in 0..MAX_STARTED {
         let Some((program, rest)) = words.get(start..).and_then(<[&str]>::split_first) else { break };
         let name = base_name(program);
-        let passed = passed(program, name, rest);
+        let passed = find_passed_words(program, name, rest);
         let own = rest.iter().enumerate().filter(|(at, word)| {
             let before = rest.get(..*at).unwrap_or_default();
             let is_own = match passed {
-                Passed::Nothing => true,
-                Passed::Behind(end) => *at < end || leads_away(word) && !before.contains(&"--"),
-                Passed::Command(command) => *at < command,
+                PassedWords::Nothing => true,
+                PassedWords::Behind(end) => *at < end || leads_away(word) && !before.contains(&"--"),
+                PassedWords::Command(command) => *at < command,
             };
             is_own
                 && !is_mode(name, *at, word)
@@ -48,8 +48,8 @@ pub(super) fn by_name(command: &Spoken) -> Vec<usize> {
         });
         must.extend(own.map(|(at, _)| start + at + 1));
         match passed {
-            Passed::Command(command) => start += command + 1,
-            Passed::Nothing | Passed::Behind(_) => return must,
+            PassedWords::Command(command) => start += command + 1,
+            PassedWords::Nothing | PassedWords::Behind(_) => return must,
         }
     }
     // Too many programs start each other.
@@ -62,7 +62,7 @@ const MAX_STARTED: usize = 8;
 
 /// The words of a program that are not its own.
 #[derive(Clone, Copy)]
-enum Passed {
+enum PassedWords {
     Nothing,
     /// The words from this index on belong to code that runs anyway.
     Behind(usize),
@@ -71,16 +71,16 @@ enum Passed {
 }
 
 /// Returns the words that a program passes on.
-fn passed(program: &str, name: &str, rest: &[&str]) -> Passed {
+fn find_passed_words(program: &str, name: &str, rest: &[&str]) -> PassedWords {
     let words: Vec<Word> = rest.iter().map(|word| Word::literal(*word, Span::default())).collect();
     let Some(known) = programs::find(name) else {
         // The code of a program of the project runs anyway, whatever its words are.
         let is_of_project = program.contains('/') && safe::trusted_name(program).is_none();
-        return if is_of_project { Passed::Behind(0) } else { Passed::Nothing };
+        return if is_of_project { PassedWords::Behind(0) } else { PassedWords::Nothing };
     };
     if evaluator::wraps(name, known) {
         let own = evaluator::own_words(name, known, &words);
-        return if own < rest.len() { Passed::Command(own) } else { Passed::Nothing };
+        return if own < rest.len() { PassedWords::Command(own) } else { PassedWords::Nothing };
     }
     let dashes = rest.iter().position(|word| *word == "--");
     for form in known.passes {
@@ -88,13 +88,13 @@ fn passed(program: &str, name: &str, rest: &[&str]) -> Passed {
         let (form, starts) = form.strip_suffix('>').map_or((form, false), |form| (form, true));
         let Some(end) = needs::end_of_form(form, starts, known, &words) else { continue };
         match dashes.filter(|dashes| *dashes >= end) {
-            Some(dashes) if ends_at_dashes => return Passed::Behind(dashes),
+            Some(dashes) if ends_at_dashes => return PassedWords::Behind(dashes),
             _ if ends_at_dashes => {}
-            _ if starts => return Passed::Command(end),
-            _ => return Passed::Behind(end),
+            _ if starts => return PassedWords::Command(end),
+            _ => return PassedWords::Behind(end),
         }
     }
-    Passed::Nothing
+    PassedWords::Nothing
 }
 
 fn is_option(word: &str) -> bool {

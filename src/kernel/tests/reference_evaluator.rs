@@ -172,6 +172,7 @@ impl Plain {
         let mut uses = own(self.operation, target, takes);
         self.further.iter().for_each(|further| uses.add(further.used()));
         Arc::new(ResolvedAction {
+            shell: crate::model::Shell::Unknown,
             tool: tool(self.tool),
             uses,
             shown: self.resource.as_str().into(),

@@ -252,7 +252,7 @@ fn a_program_reads_the_result_of_the_check_as_json() {
         (told.status.code(), serde_json::from_slice::<Value>(&told.stdout).unwrap())
     };
     let (_world, config) = saved(FILE);
-    let good = json!({ "file": config, "valid": true, "agents": 2, "rules": 2, "tests": 1 });
+    let good = json!({ "file": config, "valid": true, "agents": 2, "rules": 2, "tests": 1, "notes": [] });
     assert_eq!(checked(&config), (Some(0), good));
     let (_world, config) = saved(&FILE.replace("mode = \"plan\"", "mode = \"pln\""));
     fs::set_permissions(&config, Permissions::from_mode(0o666)).unwrap();
@@ -374,7 +374,7 @@ fn no_form_of_a_reader_reads_a_file_that_is_not_granted() {
         assert_eq!(code, Some(2), "{line}: {told}");
     }
     for line in
-        ["cat -n notes", "grep -rn /etc/passwd .", "cut -d/ -f1 notes", "echo /etc/passwd", "git log -n 3", "tr / _"]
+        ["cat -n notes", "grep -rn /etc/passwd .", "cut -d/ -f1 notes", "echo /etc/passwd", "ls -la", "tr / _"]
     {
         let (code, told) = asked("check", &config, "lead", &["--command", line]);
         assert_eq!(code, Some(0), "{line}: {told}");

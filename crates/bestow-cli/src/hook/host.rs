@@ -165,7 +165,7 @@ fn refuse_linked_start(directory: &Path) -> Result<(), String> {
 /// Returns the shell that may run the commands of the host. `SHELL` names the shell of the person, which several hosts
 /// use and others do not: they start `bash` or `sh`. So its value only rules out that bash, dash or zsh runs a command.
 fn shell_of(named: Option<&str>) -> Shell {
-    match named.map(str::parse) {
+    match named.map(str::parse::<Shell>) {
         None | Some(Ok(Shell::Bash | Shell::Dash | Shell::Zsh | Shell::Unknown)) => Shell::Unknown,
         Some(Ok(Shell::Other) | Err(_)) => Shell::Other,
     }

@@ -1,9 +1,9 @@
 //! Words that are names and no paths: subcommands, scripts, targets, messages, patterns.
 //!
-//! A record lists them by forms. `run *` is a subcommand and one name after it, `install **` any number of names. A name
-//! has no `/`, `.` or `=`: a word with one of them may be a path. `%` and `%%` stand for any texts in the same way. An
-//! option such as `-m:` has a text as its value, and `-q` has no value. A form with `!-e` says nothing about operands if
-//! the option `-e` is given.
+//! A record lists them by forms. `run *` is a subcommand and one name after it, `install **` any number of names. A
+//! name has no `/`, `.` or `=`: a word with one of them may be a path. `%` and `%%` stand for any texts in the same
+//! way. An option such as `-m:` has a text as its value, and `-q` has no value. A form with `!-e` says nothing about
+//! operands if the option `-e` is given.
 //!
 //! A role must be proven. After an option that may take the next word as its value, no word of a form counts.
 
@@ -20,8 +20,9 @@ pub(crate) fn of(known: &Program, rest: &[Word]) -> Few<usize> {
     known.labels.iter().flat_map(|form| Form::of(form, known).labels(rest)).collect()
 }
 
-/// Returns the index behind the words that a form takes: its fixed words and its names. If it `starts` a command, returns
-/// the index of this command, which may be the value of an option. Returns none if the words are not of this form.
+/// Returns the index behind the words that a form takes: its fixed words and its names. If it `starts` a command,
+/// returns the index of this command, which may be the value of an option. Returns none if the words are not of this
+/// form.
 pub(crate) fn end_of_form(text: &'static str, starts: bool, known: &Program, rest: &[Word]) -> Option<usize> {
     let form = Form::of(text, known);
     let split = form.split(rest);

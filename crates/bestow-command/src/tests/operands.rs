@@ -1,10 +1,12 @@
 //! Tests of the words that are paths, and of those that are not.
 
 use crate::{
-    Tier,
+    Tier, classify,
     classifier::Classifier,
-    classify, programs,
+    programs,
+    span::Span,
     values::{Access, Named},
+    word::Word,
 };
 
 /// A path that no example names.
