@@ -11,11 +11,7 @@ use std::{
 };
 
 use bestow::{Engine, sandbox::Sandbox};
-use bestow_http::{
-    AllowedHosts, Limits, Options, Server, SocketServer,
-    credentials::{CredentialFile, Credentials},
-    router,
-};
+use bestow_http::{AllowedHosts, Limits, Options, Server, SocketServer, router};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -23,14 +19,15 @@ use crate::{
     args::ServeArgs,
     exit::Exit,
     head_notes::Unnoted,
-    server_files::{SERVER_FILE, SERVER_SOCKET, remove_page},
+    server_files::{SERVER_FILE, SERVER_SOCKET, name_credential_file, remove_page},
     signals,
 };
 
 /// Serves an engine until a signal ends this process.
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
-    serve_with(args, |_, _| {
-        if CredentialFile::in_directory(&args.state).list().map_err(Exit::failed)?.is_empty() {
+    serve_with(args, |_, engine| {
+        name_credential_file(&args.state);
+        if engine.credentials().is_empty() {
             eprintln!(
                 "bestow: there is no credential yet: `bestow token create --state {}` makes one, and `bestow dashboard \
                  --state {0}` opens the dashboard",
@@ -73,7 +70,7 @@ async fn served(
     begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
 ) -> Result<Exit, Exit> {
     let stop = signals::end().map_err(Exit::failed)?;
-    let mut options = Options::new(Credentials::of(CredentialFile::in_directory(&args.state)));
+    let mut options = Options::default();
     options.dashboard = true;
     options.config = Some(args.policy.config.clone());
     options.allowed = allowed(args);

@@ -119,7 +119,7 @@ async fn clients_see_the_credential_in_the_events() {
 async fn a_session_of_a_browser_begins_and_ends_with_an_event() {
     let daemon = Daemon::start().await;
     let ann = Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() };
-    let link = daemon.file.create_link(ann, None, daemon.world.now()).unwrap();
+    let link = daemon.credentials.create_link(ann, daemon.world.now());
     let mut events = daemon.world.engine.subscribe();
     let headers = [("content-type", "application/json")];
     let body = json!({ "link": link.token }).to_string();

@@ -1,6 +1,7 @@
 //! Tests of the server, over real sockets.
 
 mod attribution;
+mod authority;
 mod classify;
 pub(crate) mod client;
 mod clients;
@@ -14,6 +15,7 @@ mod facts;
 mod frames;
 mod hook;
 mod hook_servers;
+pub(crate) mod issuer;
 mod malformed;
 mod numbers;
 mod process;
