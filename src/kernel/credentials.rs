@@ -37,7 +37,7 @@ impl Credentials {
     }
 
     /// Returns the credentials that are not revoked.
-    pub(super) fn unrevoked(&self) -> impl Iterator<Item = &Arc<RecordedCredential>> {
+    pub(super) fn iter_unrevoked(&self) -> impl Iterator<Item = &Arc<RecordedCredential>> {
         self.0.values().filter(|known| known.revoked_at.is_none())
     }
 
@@ -56,7 +56,7 @@ impl Credentials {
             // A link that nobody used is gone without a trace. Others are listed until there are too many.
             let is_full = all.len() >= MAX_CREDENTIALS;
             all.retain(|_, known| known.is_live(at) || !(known.is_link || is_full));
-            all.insert(Arc::clone(&change.credential), Arc::new(recorded(change, at)));
+            all.insert(Arc::clone(&change.credential), Arc::new(new_record(change, at)));
         }
         let Some(known) = all.get_mut(&change.credential) else { return };
         let known = Arc::make_mut(known);
@@ -72,7 +72,7 @@ impl Credentials {
     }
 }
 
-fn recorded(change: &CredentialChange, at: Timestamp) -> RecordedCredential {
+fn new_record(change: &CredentialChange, at: Timestamp) -> RecordedCredential {
     RecordedCredential {
         id: Arc::clone(&change.credential),
         holder: change.holder.clone(),

@@ -15,8 +15,6 @@ pub(super) struct Kin {
     children: HashMap<AgentId, BTreeSet<AgentId>, RandomState>,
     /// The number of agents that are in each run, or were created in it.
     runs: HashMap<(OwnerId, RunId), usize, RandomState>,
-    /// The number of agents of each owner.
-    owners: HashMap<OwnerId, usize, RandomState>,
 }
 
 impl Kin {
@@ -28,7 +26,6 @@ impl Kin {
         for run in agent.runs() {
             *self.runs.entry(run).or_default() += 1;
         }
-        *self.owners.entry(agent.profile.owner.clone()).or_default() += 1;
     }
 
     pub(super) fn remove(&mut self, agent: &Agent) {
@@ -48,17 +45,6 @@ impl Kin {
                 }
             }
         }
-        if let Some(count) = self.owners.get_mut(&agent.profile.owner) {
-            *count -= 1;
-            if *count == 0 {
-                self.owners.remove(&agent.profile.owner);
-            }
-        }
-    }
-
-    /// Returns true if the agents belong to several owners.
-    pub(super) fn has_several_owners(&self) -> bool {
-        self.owners.len() > 1
     }
 
     /// Returns the agents that name `creator` as their creator, of any owner.

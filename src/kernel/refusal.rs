@@ -195,10 +195,7 @@ pub enum Refusal {
     )]
     NameOfTask(AgentId),
     /// An agent wanted to create an agent with an id that belongs below another agent.
-    #[error(
-        "the id `{agent}` is not below the id of its creator: name it as in `{creator}:helper`. An id without a colon is \
-         possible where all agents belong to one owner"
-    )]
+    #[error("the id `{agent}` is not below the id of its creator: name it as in `{creator}:helper`")]
     NameOfOther {
         /// The id.
         agent: AgentId,

@@ -37,7 +37,7 @@ pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
             let credential = record(state, new.order, person)?;
             shown_once(&credential, &new.token, form)
         }
-        TokenPart::List => list(&listed(state)?, now, form),
+        TokenPart::List => list(&read_list(state)?, now, form),
         TokenPart::Revoke { id, person } => {
             let order = CredentialOrder::Revoke { credential: id.as_str().into() };
             let revoked = record(state, order, person)?;
@@ -71,7 +71,7 @@ fn record(state: &Path, change: CredentialOrder, person: &PersonArgs) -> Result<
 }
 
 /// Returns all credentials. A directory that does not exist has none.
-fn listed(state: &Path) -> Result<Vec<Credential>, Exit> {
+fn read_list(state: &Path) -> Result<Vec<Credential>, Exit> {
     if !state.exists() {
         return Ok(Vec::new());
     }

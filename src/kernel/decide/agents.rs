@@ -75,11 +75,9 @@ impl State {
         if profile.id.is_kept_for_tasks() {
             return Err(Refusal::NameOfTask(profile.id));
         }
-        // An id with a colon belongs to the agent before the colon, such as `claude:Plan` to the host `claude`. Where
-        // several owners share the engine, an agent neither learns nor takes an id of another owner: it has its own.
+        // An id with a colon belongs to the agent before the colon, such as `claude:Plan` to the host `claude`.
         let is_below_creator = |id: &str| id.strip_prefix(creator.as_str()).is_some_and(|rest| rest.starts_with(':'));
-        let is_reserved = profile.id.as_str().contains(':') || self.kin.has_several_owners();
-        if is_reserved && !is_below_creator(profile.id.as_str()) {
+        if profile.id.as_str().contains(':') && !is_below_creator(profile.id.as_str()) {
             return Err(Refusal::NameOfOther { agent: profile.id, creator: creator.clone() });
         }
         self.refuse_protected(&Permission::read(profile.working_dir.clone()))?;

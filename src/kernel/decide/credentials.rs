@@ -37,33 +37,33 @@ impl State {
                 if self.credentials.is_full(now) {
                     return Err(CredentialRefusal::TooMany { max: super::super::credentials::MAX_CREDENTIALS }.into());
                 }
-                let (holder, secret) = (self.bound(holder)?, Some(secret));
+                let (holder, secret) = (self.with_owner(holder)?, Some(secret));
                 let change = CredentialEvent::Created;
                 CredentialChange { credential, change, holder, name, by, means, at: None, secret, expires_at, is_link }
             }
             CredentialOrder::Rotate { credential, secret } => {
-                let known = self.unrevoked(&credential)?;
+                let known = self.find_unrevoked(&credential)?;
                 if known.is_link {
                     return Err(CredentialRefusal::Unknown(credential).into());
                 }
                 let lifetime = known.expires_at.map(|end| known.created_at.until(end));
                 CredentialChange {
-                    holder: self.bound(known.holder.clone())?,
+                    holder: self.with_owner(known.holder.clone())?,
                     secret: Some(secret),
                     expires_at: lifetime.map(|lifetime| now.after(lifetime)),
-                    ..changed(known, CredentialEvent::Rotated, by, means)
+                    ..secret_change(known, CredentialEvent::Rotated, by, means)
                 }
             }
             CredentialOrder::OpenSession { credential, secret, expires_at } => {
-                let known = self.unrevoked(&credential)?;
+                let known = self.find_unrevoked(&credential)?;
                 if !known.is_link || !known.is_live(now) {
                     return Err(CredentialRefusal::Unknown(credential).into());
                 }
-                let change = changed(known, CredentialEvent::SessionOpened, by, means);
+                let change = secret_change(known, CredentialEvent::SessionOpened, by, means);
                 CredentialChange { secret: Some(secret), expires_at: Some(expires_at), ..change }
             }
             CredentialOrder::Revoke { credential } => {
-                changed(self.unrevoked(&credential)?, CredentialEvent::Revoked, by, means)
+                secret_change(self.find_unrevoked(&credential)?, CredentialEvent::Revoked, by, means)
             }
         };
         change.at = Some(now);
@@ -80,13 +80,13 @@ impl State {
         }
         let retired: BTreeSet<_> = events.iter().filter_map(Event::retired).collect();
         let mut follow = Vec::new();
-        for known in self.credentials.unrevoked() {
+        for known in self.credentials.iter_unrevoked() {
             let CredentialHolder::Agent { agent, owner } = &known.holder else { continue };
             let there = self.agents.get(agent).map(|there| &there.profile.owner);
             if retired.contains(agent) {
-                follow.push(revoked(known, "the agent was retired", now));
+                follow.push(revocation_event(known, "the agent was retired", now));
             } else if there.zip(owner.as_ref()).is_some_and(|(there, owner)| there != owner) {
-                follow.push(revoked(known, "another owner has the agent of this name", now));
+                follow.push(revocation_event(known, "another owner has the agent of this name", now));
             }
         }
         follow
@@ -99,11 +99,11 @@ impl State {
         now: Timestamp,
     ) -> Vec<Event> {
         let known = lost.filter_map(|id| self.credentials.get(id)).filter(|known| known.revoked_at.is_none());
-        known.map(|known| revoked(known, "records that were set aside had changed it", now)).collect()
+        known.map(|known| revocation_event(known, "records that were set aside had changed it", now)).collect()
     }
 
     /// Returns the holder with the owner of its agent.
-    fn bound(&self, holder: CredentialHolder) -> Result<CredentialHolder, Refusal> {
+    fn with_owner(&self, holder: CredentialHolder) -> Result<CredentialHolder, Refusal> {
         let CredentialHolder::Agent { agent, owner } = holder else { return Ok(holder) };
         let owner = self.owner_of_holder(&agent, owner)?;
         Ok(CredentialHolder::Agent { agent, owner: Some(owner) })
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    fn unrevoked(&self, id: &Arc<str>) -> Result<&RecordedCredential, Refusal> {
+    fn find_unrevoked(&self, id: &Arc<str>) -> Result<&RecordedCredential, Refusal> {
         match self.credentials.get(id) {
             None => Err(CredentialRefusal::Unknown(Arc::clone(id)).into()),
             Some(known) if known.revoked_at.is_some() => Err(CredentialRefusal::Revoked(Arc::clone(id)).into()),
@@ -138,7 +138,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Returns a change that keeps everything but the secret.
-fn changed(
+fn secret_change(
     known: &RecordedCredential,
     change: CredentialEvent,
     by: Option<ApproverId>,
@@ -158,7 +158,7 @@ fn changed(
     }
 }
 
-fn revoked(known: &RecordedCredential, means: &'static str, now: Timestamp) -> Event {
-    let change = changed(known, CredentialEvent::Revoked, None, means.into());
+fn revocation_event(known: &RecordedCredential, means: &'static str, now: Timestamp) -> Event {
+    let change = secret_change(known, CredentialEvent::Revoked, None, means.into());
     Event::CredentialChanged { change: Arc::new(CredentialChange { at: Some(now), ..change }) }
 }
