@@ -109,7 +109,9 @@ fn main() {
     let place = directory.path();
     fs::write(place.join("agents.toml"), POLICY).unwrap();
     tell("an engine of its own", &mut Mcp::start(place, &["--agent", "bot"]));
-    let token = bestow(place, &["token", "create", "--role", "agent", "--agent", "bot", "--json"]).output().unwrap();
+    let create =
+        ["token", "create", "--role", "agent", "--agent", "bot", "--json", "--token-file", "state/approver-token"];
+    let token = bestow(place, &create).output().unwrap();
     let token: Value = serde_json::from_slice(&token.stdout).unwrap();
     fs::write(place.join("token"), token["token"].as_str().unwrap()).unwrap();
     let mut server =

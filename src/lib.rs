@@ -66,8 +66,8 @@ pub mod agent {
 /// Decisions, explanations, and decisions that people have saved.
 pub mod decision {
     pub use crate::kernel::{
-        Check, Explanation, ModeAbove, PermissionState, ProvenanceStep, Refusal, Stage, StatedPermission,
-        StatedPolicies, StatedRule, StatedViolation, Step, UseStep,
+        Check, CredentialRefusal, Explanation, ModeAbove, PermissionState, ProvenanceStep, Refusal, Stage,
+        StatedPermission, StatedPolicies, StatedRule, StatedViolation, Step, UseStep,
     };
     pub use crate::model::{
         Decider, Decision, DecisionId, DecisionSource, Effect, InvalidDecisionId, InvalidSavedDecisionId,
@@ -79,11 +79,12 @@ pub mod decision {
 pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
-        CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, Envelope, Event, FileVersion,
-        GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId,
-        InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing, OutputStream, Process, ProcessEvent, ProcessExit,
-        ProcessId, Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent,
-        TaskId, TaskKind, Timestamp, ViolationId, WriteKey, camel_case,
+        CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder, Envelope,
+        Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope,
+        InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing, OutputStream,
+        Process, ProcessEvent, ProcessExit, ProcessId, Recorded, RecordedCredential, Reference, RuntimeId,
+        SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
+        WriteKey, camel_case,
     };
 }
 

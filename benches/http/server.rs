@@ -95,7 +95,10 @@ impl Server {
 
     fn token(&self, words: &[&str]) -> String {
         let mut command = Command::new(BESTOW);
-        command.args(["token", "create", "--json"]).args(words).current_dir(self.directory.path());
+        command
+            .args(["token", "create", "--json", "--token-file", "state/approver-token"])
+            .args(words)
+            .current_dir(self.directory.path());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let issued: Value = serde_json::from_slice(&output.stdout).unwrap();

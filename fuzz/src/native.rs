@@ -15,12 +15,11 @@ use bestow::{
 };
 use bestow_http::{
     Options,
-    credentials::{CredentialFile, Credentials, NewCredential, Role},
+    credentials::{Credentials, NewCredential, Role, UnrecordedToken},
     router,
 };
 use http_body_util::BodyExt;
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -75,7 +74,6 @@ struct Door {
     engine: Engine,
     router: Router,
     tokens: [String; 3],
-    _directory: TempDir,
 }
 
 /// The parts of an answer.
@@ -99,20 +97,19 @@ impl Door {
         runtime.block_on(engine.register(profile, InitialGrants::of(held))).unwrap();
         let bot = "bot".parse().unwrap();
         runtime.block_on(engine.begin_run(&bot, "run".parse().unwrap())).unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        let file = CredentialFile::in_directory(directory.path().join("state"));
         let roles = [
             Role::Agent { agent: "bot".parse().unwrap() },
             Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() },
             Role::Operator,
         ];
         let tokens = roles.map(|role| {
-            let new = NewCredential { role, name: None, expires_at: None };
-            file.create(new, Timestamp::from_millis(1_000_000)).unwrap().token
+            let new = NewCredential { role, owner: None, name: None, expires_at: None };
+            let new = UnrecordedToken::create(new).unwrap();
+            runtime.block_on(Credentials::of(&engine).record(new, None, "fuzz".into())).unwrap().token
         });
-        let router = router(&engine, Options::new(Credentials::of(file)));
+        let router = router(&engine, Options::default());
         drop(_inside);
-        Door { runtime, engine, router, tokens, _directory: directory }
+        Door { runtime, engine, router, tokens }
     }
 
     fn token(&self, who: Who) -> Option<&str> {

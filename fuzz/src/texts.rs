@@ -1,19 +1,17 @@
 //! Single texts: bodies, frames, messages, values, commands and credentials.
 
-use std::fs;
+use std::sync::Arc;
 
 use bestow::{
-    Permission,
+    Engine, Permission, Settings,
     command::{Classifier, Tier, classify},
-    event::Timestamp,
+    event::{CredentialOrder, Timestamp},
     grant::Scope,
+    host::{AsWritten, ManualClock},
     request::RequestId,
     stdio::{FromAgent, FromConnector},
 };
-use bestow_http::{
-    credentials::{CredentialFile, Credentials},
-    fuzzing,
-};
+use bestow_http::{credentials::Credentials, fuzzing};
 use serde_json::Value;
 
 /// Checks the bodies of requests and the frames of `/ws/permissions`. What is read is what any other reader reads.
@@ -97,19 +95,21 @@ pub fn command(text: &str) {
     }
 }
 
-/// Checks the file of credentials, and tokens. No file makes a token valid that the file does not have.
+/// Checks orders about credentials, and tokens. No order makes a token valid whose hash it does not have.
 pub fn credentials(content: &str, token: &str) {
-    let directory = tempfile::tempdir().unwrap();
-    let file = CredentialFile::in_directory(directory.path());
-    fs::write(file.path(), content).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let _inside = runtime.enter();
     let now = Timestamp::from_millis(1_000_000);
-    let listed = file.list();
-    if let Err(why) = &listed {
+    let engine = Engine::on(Settings::default(), Arc::new(ManualClock::at(now)), Arc::new(AsWritten)).unwrap();
+    if let Ok(order) = serde_json::from_str::<CredentialOrder>(content)
+        && let Err(why) = runtime.block_on(engine.change_credential(order, None, "fuzz".into()))
+    {
         assert!(!why.to_string().is_empty());
     }
-    if let Ok(found) = Credentials::of(file).authenticate(token, now) {
-        assert!(found.is_live(now) && listed.unwrap().contains(&found));
-        // A token has the id of its credential, and the file has no secret.
+    let credentials = Credentials::of(&engine);
+    if let Ok(found) = credentials.authenticate(token, now) {
+        assert!(found.revoked_at.is_none() && credentials.list().contains(&found));
+        // A token has the id of its credential, and the order has no secret.
         assert!(token.starts_with(&format!("bestow_{}_", found.id)) && !content.contains(token));
     }
 }

@@ -9,8 +9,8 @@ use super::{Admin, GrantOrDecisionId, ProcessCall};
 use crate::{
     engine::{Engine, Error},
     model::{
-        AgentId, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Escaped, Grant, HeldChange, Means,
-        Mode, Pending, Permission, Reason, RequestId, Scope,
+        AgentId, ApproverId, CredentialOrder, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
+        RecordedCredential, RequestId, Scope,
     },
 };
 
@@ -92,19 +92,18 @@ pub enum AdminCommand {
         /// The person who gives the order.
         by: ApproverId,
     },
-    /// Records that a credential was created, rotated or revoked. Nothing else changes, so no person has to be
-    /// verified: a program that can write the state directory can change its credentials.
+    /// Verifies that a person gives orders here. It changes nothing, and needs what an order needs that does.
+    Verify {
+        /// The person.
+        by: ApproverId,
+    },
+    /// Shows the credentials of the clients of a server, without their secrets.
+    Credentials,
+    /// Creates, rotates or revokes a credential.
     Credential {
-        /// The credential.
-        credential: Arc<str>,
-        /// The change.
-        change: CredentialEvent,
-        /// The holder.
-        holder: CredentialHolder,
-        /// The remark of its creator.
-        #[serde(default)]
-        name: Option<Arc<str>>,
-        /// The person who changed it.
+        /// The change. It has only a hash of the secret.
+        change: CredentialOrder,
+        /// The person who changes it.
         by: ApproverId,
     },
     /// Answers a request.
@@ -147,6 +146,8 @@ impl AdminCommand {
             AdminCommand::Follow { .. } => ("follow", None),
             AdminCommand::Judge { .. } => ("judge", None),
             AdminCommand::State { .. } => ("state", None),
+            AdminCommand::Credentials => ("credentials", None),
+            AdminCommand::Verify { by } => ("verify", Some(by)),
             AdminCommand::Agree { by, .. } => ("agree", Some(by)),
             AdminCommand::Mode { by, .. } => ("mode", Some(by)),
             AdminCommand::Revoke { by, .. } => ("revoke", Some(by)),
@@ -164,11 +165,15 @@ impl AdminCommand {
             | AdminCommand::Requests
             | AdminCommand::Follow { .. }
             | AdminCommand::Judge { .. }
-            | AdminCommand::State { .. }
-            | AdminCommand::Credential { .. } => false,
+            | AdminCommand::Credentials
+            | AdminCommand::State { .. } => false,
             AdminCommand::Mode { mode, .. } => mode.is_some(),
             AdminCommand::Process { call, .. } => call.changes(),
-            AdminCommand::Agree { .. } | AdminCommand::Revoke { .. } | AdminCommand::Answer { .. } => true,
+            AdminCommand::Agree { .. }
+            | AdminCommand::Credential { .. }
+            | AdminCommand::Verify { .. }
+            | AdminCommand::Revoke { .. }
+            | AdminCommand::Answer { .. } => true,
         }
     }
 }
@@ -247,11 +252,11 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             let mode = admin.profile(&agent)?.mode;
             Ok(vec![Line::new(format!("{agent} is in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
         }
-        AdminCommand::Credential { credential, change, holder, name, by } => {
-            let change = CredentialChange { credential, change, holder, name, by: Some(by), means };
-            let line = Line::new(&change, json!(change));
-            engine.record_credential(change).await?;
-            Ok(vec![line])
+        AdminCommand::Verify { .. } => Ok(Vec::new()),
+        AdminCommand::Credentials => Ok(engine.credentials().iter().map(|known| credential(known)).collect()),
+        AdminCommand::Credential { change, by } => {
+            let known = engine.change_credential(change, Some(by), means).await?;
+            Ok(vec![credential(&known)])
         }
         AdminCommand::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
         AdminCommand::Revoke { held, reason, by } => Ok(revoke(&admin, held, reason, by).await?),
@@ -291,6 +296,10 @@ fn grants(admin: &Admin, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {
     });
     let saved = admin.saved_decisions(agent)?;
     Ok(grants.chain(saved.iter().map(|saved| Line::new(saved, json!(**saved)))).collect())
+}
+
+fn credential(known: &RecordedCredential) -> Line {
+    Line::new(format_args!("the credential {} of {}", known.id, known.holder), json!(known))
 }
 
 fn held_change(held: &HeldChange) -> Line {

@@ -74,8 +74,14 @@ pub(super) fn admit(
     Ok(Admitted { means: "cli, name claimed".into(), is_attended: true })
 }
 
+/// Returns true if a terminal controls this process. This system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn has_own_terminal() -> bool {
+    true
+}
+
 #[cfg(target_os = "linux")]
-pub(super) use linux::{admit, named};
+pub(super) use linux::{admit, has_own_terminal, named};
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -46,6 +46,7 @@ use crate::{
     ports::{Disk as _, RealDisk},
 };
 
+use self::token::Digest;
 #[doc(hidden)]
 pub use self::wire::control_hears;
 pub use self::{
@@ -59,7 +60,6 @@ pub use self::{
     reply::{Line, Reply},
     surfaces::Surfaces,
 };
-use self::{admission::Admitted, token::Digest};
 
 /// The name of the socket in the state directory.
 const SOCKET: &str = "control";
@@ -108,6 +108,34 @@ pub fn send(directory: impl AsRef<Path>, order: &AdminCommand) -> io::Result<Opt
 /// The errors of [`send`].
 pub fn send_with_token(directory: impl AsRef<Path>, order: &AdminCommand, token: &str) -> io::Result<Option<Reply>> {
     sent(directory.as_ref(), order, Some(token))
+}
+
+/// Creates the secret of the person's surface in `directory`, as an engine does when it starts. An existing one stays.
+///
+/// # Errors
+///
+/// An I/O error if it cannot be written.
+pub fn create_secret(directory: impl AsRef<Path>) -> io::Result<()> {
+    Digest::in_directory(directory.as_ref()).map(drop)
+}
+
+/// Returns the refusal of an order of this process to a directory where no engine runs, or none if it may be carried
+/// out: an order that changes something needs what a running engine asks for, a terminal or the secret.
+///
+/// # Errors
+///
+/// An I/O error if the secret of the directory cannot be read or created.
+pub fn refusal_of_own(
+    directory: impl AsRef<Path>,
+    order: &AdminCommand,
+    token: Option<&str>,
+) -> io::Result<Option<Reply>> {
+    if !order.changes() {
+        return Ok(None);
+    }
+    let secret = Digest::in_directory(directory.as_ref())?;
+    let is_verified = secret.verifies(token, admission::has_own_terminal());
+    Ok((!is_verified).then(|| Reply::Refused(NO_TERMINAL.to_owned())))
 }
 
 fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<Reply>> {
@@ -282,7 +310,7 @@ impl Served {
     /// one, but attends for no one.
     fn admitted(&self, stream: &UnixStream, order: &mut AdminCommand, token: Option<&str>) -> Result<Means, String> {
         let by = admission::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
-        if self.is_attended(&by, token) {
+        if self.secret.verifies(token, by.is_attended) {
             return Ok(by.means);
         }
         if order.changes() {
@@ -292,13 +320,6 @@ impl Served {
             *attends = None;
         }
         Ok(by.means)
-    }
-
-    fn is_attended(&self, by: &Admitted, token: Option<&str>) -> bool {
-        match token {
-            Some(token) => self.secret.is_of(token),
-            None => by.is_attended,
-        }
     }
 }
 

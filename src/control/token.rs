@@ -8,12 +8,16 @@ use std::{
 };
 
 use hmac_sha256::Hash as Sha256;
+use rustix::fs::OFlags;
 
 /// The file with the secret, in the state directory. Its owner may move it away.
 const TOKEN: &str = "approver-token";
 
 /// The file with the digest of the secret. The engine checks against this file.
 const DIGEST: &str = "approver-token.sha256";
+
+/// The lock for the creation of both.
+const LOCK: &str = "approver-token.lock";
 
 /// The number of random bytes in the secret.
 const BYTES: usize = 32;
@@ -36,8 +40,13 @@ impl Digest {
         }
     }
 
+    /// Returns true if a person is verified: by the secret, or, where none is sent, by a terminal.
+    pub(super) fn verifies(&self, token: Option<&str>, has_terminal: bool) -> bool {
+        token.map_or(has_terminal, |token| self.is_of(token))
+    }
+
     /// Returns true if `token` is the secret.
-    pub(super) fn is_of(&self, token: &str) -> bool {
+    fn is_of(&self, token: &str) -> bool {
         // The comparison is of digests, so its duration reveals nothing about the secret.
         *self == Digest::of(token)
     }
@@ -46,12 +55,22 @@ impl Digest {
 /// Creates the secret first and the digest second. If the process stops in between, the next start finds no digest and
 /// creates both again.
 fn made(directory: &Path) -> io::Result<Digest> {
+    // Two programs that start at once create one secret. The digest is there before the lock is removed.
+    let lock = directory.join(LOCK);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let held = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&lock)?;
+    held.lock()?;
+    if let Ok(digest) = fs::read_to_string(directory.join(DIGEST)) {
+        return Ok(Digest(digest.trim().to_owned()));
+    }
     let mut random = [0; BYTES];
     fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
     let token = hex(&random);
     let digest = Digest::of(&token);
     write(&directory.join(TOKEN), &token)?;
     write(&directory.join(DIGEST), &digest.0)?;
+    fs::remove_file(&lock)?;
     Ok(digest)
 }
 

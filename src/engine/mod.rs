@@ -16,6 +16,7 @@ mod command_source;
 mod commit;
 mod commit_handle;
 mod commit_queue;
+mod credentials;
 mod declarations;
 mod dry_run;
 mod end_outside;
@@ -67,9 +68,8 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, NewAgent, Person, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, CredentialChange, Envelope, GrantId, Hold, HookName, KeyedWrite, Means, OrText,
-        OwnerId, Permission, PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId,
-        Settings, Tools, WriteKey,
+        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, KeyedWrite, Means, OrText, OwnerId, Permission,
+        PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools, WriteKey,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -444,16 +444,6 @@ impl Engine {
         let is_new = self.shared.look(|state, _| state.is_new_judgement(task, paths, version, trusted))?;
         let event = crate::model::TaskEvent::FileJudged { task: task.clone(), version, ends, trusted };
         if is_new { self.tell_task(event) } else { Ok(()) }
-    }
-
-    /// Records that a credential of a server changed. The engine keeps no credentials: this is for the audit trail.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`] if it cannot be stored, [`Error::Closed`].
-    pub async fn record_credential(&self, change: CredentialChange) -> Result<(), Error> {
-        let change = Arc::new(change);
-        self.shared.execute(Command::CredentialChanged { change }).acknowledged().await.map(drop)
     }
 
     /// Records that a process at the control socket was refused.

@@ -23,6 +23,7 @@ impl Shared {
     /// Publishes the changes of `events`, as a complete snapshot for each affected agent.
     pub(super) fn publish(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside(events);
+        self.publish_credentials(writer, events);
         // A later step may have narrowed or ended the grant already, so the state says what it is.
         if let [Event::GrantIssued { grant }] = events
             && let Some(grant) = writer.queue.published().grants.get(&grant.id)
@@ -95,6 +96,7 @@ impl Shared {
     /// already.
     pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside_losses(events);
+        self.publish_credentials(writer, events);
         if events.iter().any(is_settings) {
             self.publish_settings(writer);
         }
@@ -106,8 +108,17 @@ impl Shared {
         self.publish_changes(writer, lost.filter(is_known));
     }
 
-    /// Publishes the permissions of every agent when an engine is restored.
+    /// Publishes the credentials, if one of them changed. Those that are revoked and not stored as revoked are not live
+    /// any more.
+    fn publish_credentials(&self, writer: &Writer, events: &[Event]) {
+        if events.iter().any(|event| matches!(event, Event::CredentialChanged { .. })) {
+            self.credentials.store(Arc::new(writer.queue.published().credentials.clone()));
+        }
+    }
+
+    /// Publishes the permissions of every agent, and the credentials, when an engine is restored.
     pub(super) fn publish_all(&self, writer: &Writer) {
+        self.credentials.store(Arc::new(writer.queue.published().credentials.clone()));
         writer.queue.published().agents.keys().for_each(|agent| self.publish_agent(writer, agent));
     }
 

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::{
     command::Classifier,
-    kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
+    kernel::{Command, Credentials, Known, Meter, Refusal, SharedLimits, State},
     model::{AgentId, Event, GrantId, OwnerId, RequestId, Resolution, RuntimeId, SanitizedPath, Timestamp, Tools},
     ports::{Clock, Paths},
 };
@@ -49,6 +49,8 @@ pub(super) struct Shared {
     pub(super) hooks: ArcSwap<Vec<RegisteredHook>>,
     /// The id of this engine, for subscribers of several engines.
     pub(super) runtime: RuntimeId,
+    /// The credentials of the clients of a server, for readers without a lock.
+    pub(super) credentials: ArcSwap<Credentials>,
     /// Classifies commands into tiers, by the settings in force.
     pub(super) classifier: ArcSwap<Reader>,
     /// The tools that the host program declared, besides those of the settings.
@@ -161,6 +163,7 @@ impl Shared {
             around_programs,
             paths,
             hooks: ArcSwap::default(),
+            credentials: ArcSwap::default(),
             runtime: fresh_runtime(),
             classifier: ArcSwap::from_pointee(Reader::new(classifier)),
             host_tools: ArcSwap::default(),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Cause, CredentialChange, Digest, Event, GrantId, Hold, HookCall, Means, Mode,
+    Actor, AgentId, Answer, ApproverId, Cause, CredentialOrder, Digest, Event, GrantId, Hold, HookCall, Means, Mode,
     Operation, OwnerId, Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason,
     RequestId, Revocation, Revoked, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName,
     ToolPolicies, Tools, Verdict,
@@ -316,9 +316,11 @@ pub(crate) enum Command {
     PollConfig {
         why: Arc<str>,
     },
-    /// A credential of a server changed.
-    CredentialChanged {
-        change: Arc<CredentialChange>,
+    /// A person or a server changes a credential.
+    ChangeCredential {
+        order: CredentialOrder,
+        by: Option<ApproverId>,
+        means: Means,
     },
     /// The control socket refused a process.
     #[cfg(feature = "journal")]
@@ -483,7 +485,7 @@ impl Command {
             Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
                 operator("load the policy file", About::Nothing)
             }
-            Command::CredentialChanged { .. } => operator("record a credential", About::Nothing),
+            Command::ChangeCredential { .. } => operator("change a credential", About::Nothing),
             Command::Narrowly(change) => change.attempt(),
             #[cfg(feature = "journal")]
             Command::RefusePeer { .. } => operator("refuse a process", About::Nothing),

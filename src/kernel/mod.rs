@@ -14,6 +14,7 @@ mod command;
 mod command_match;
 mod compact_grant;
 mod compiled_permissions;
+mod credentials;
 mod decide;
 mod declared;
 mod exec_scope;
@@ -26,6 +27,7 @@ mod meter;
 mod obeyed;
 mod pairs;
 mod permission_state;
+mod person_orders;
 mod processes;
 mod protected;
 mod provenance;
@@ -63,6 +65,7 @@ pub(crate) use command::{Command, Entering, HookNews, NewAgent, Person, RunsAtOp
 pub(crate) use compact_grant::CompactGrant;
 pub use compiled_permissions::Check;
 pub(crate) use compiled_permissions::{CompiledPermissions, SharedLimits, check, compile, extend, revise};
+pub(crate) use credentials::Credentials;
 pub use exec_scope::ExecScope;
 pub(crate) use held_grants::HeldGrants;
 pub(crate) use meter::{Carried, Meter};
@@ -72,7 +75,7 @@ pub use provenance::ProvenanceStep;
 pub(crate) use published_state::only_takes;
 #[cfg(feature = "journal")]
 pub(crate) use recovery::LostRevocations;
-pub use refusal::Refusal;
+pub use refusal::{CredentialRefusal, Refusal};
 pub(crate) use resolved_action::ResolvedAction;
 #[cfg(feature = "config")]
 pub(crate) use rules::Rules;
@@ -106,6 +109,7 @@ impl State {
             State::silence,
             State::requests_follow,
             State::processes_follow,
+            State::credentials_follow,
         ];
         for consequences in all {
             let more = consequences(self, &events, now);

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{Ended, Event, GrantId, Outcome, ProcessEvent, Timestamp, Verdict};
+use crate::model::{CredentialEvent, Ended, Event, GrantId, Outcome, ProcessEvent, Timestamp, Verdict};
 
 use super::State;
 
@@ -16,6 +16,9 @@ impl State {
     pub(crate) fn lose(&mut self, event: &Event, ahead: &State) {
         if let Some(grant) = event.grant().filter(|_| only_takes(event)) {
             self.agree_on(grant.id, ahead);
+        }
+        if let Event::CredentialChanged { change } = event {
+            self.credentials.agree_on(&change.credential, &ahead.credentials);
         }
     }
 
@@ -30,6 +33,9 @@ impl State {
         self.apply(event);
         if let Some(grant) = event.grant() {
             self.agree_on(grant.id, ahead);
+        }
+        if let Event::CredentialChanged { change } = event {
+            self.credentials.agree_on(&change.credential, &ahead.credentials);
         }
     }
 
@@ -90,6 +96,9 @@ pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::RulingUsed { ruling } = event {
         return ruling.verdict == Verdict::Allow;
     }
+    if let Event::CredentialChanged { change } = event {
+        return change.change == CredentialEvent::Revoked;
+    }
     if let Event::Process(event) = event {
         return matches!(event, ProcessEvent::Stopped { .. } | ProcessEvent::Exited { .. });
     }
@@ -111,7 +120,6 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::HookFailed { .. }
             | Event::HookStarted { .. }
             | Event::FactsMerged { .. }
-            | Event::CredentialChanged { .. }
             | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::Routed { .. }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::model::{
-    Actor, AgentId, ApproverId, Ended, Event, GrantId, Mode, OwnerId, Profile, Reason, Rule, SavedDecision,
-    SavedDecisionId, Settings, Timestamp, Tools, Verdict, Widening,
+    Actor, AgentId, ApproverId, CredentialEvent, Ended, Event, GrantId, Mode, OwnerId, Profile, Reason, Rule,
+    SavedDecision, SavedDecisionId, Settings, Timestamp, Tools, Verdict, Widening,
 };
 
 use super::State;
@@ -27,6 +27,8 @@ pub(crate) struct LostRevocations {
     rules: BTreeMap<AgentId, Arc<[Rule]>>,
     modes: BTreeMap<AgentId, Mode>,
     declared: BTreeMap<(OwnerId, ApproverId), Arc<Tools>>,
+    /// The credentials that were revoked, or that got another secret.
+    credentials: BTreeSet<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -76,6 +78,11 @@ impl LostRevocations {
         if let Event::RulesChanged { agent, rules } = event {
             self.rules.insert(agent.clone(), Arc::clone(rules));
         }
+        if let Event::CredentialChanged { change } = event
+            && change.change != CredentialEvent::Created
+        {
+            self.credentials.insert(Arc::clone(&change.credential));
+        }
         if let Event::DeclarationsChanged { owner, declarer, tools, .. } = event {
             self.declared.insert((owner.clone(), declarer.clone()), Arc::clone(tools));
         }
@@ -84,7 +91,7 @@ impl LostRevocations {
 
 impl State {
     /// Repeats the restrictions in `lost`, and nothing else. These are grants that ended or were consumed, retired
-    /// agents, withdrawn approvals, permanent denials, tool declarations, and restrictions that a policy file put on
+    /// agents, revoked or rotated credentials, withdrawn approvals, permanent denials, tool declarations, and restrictions that a policy file put on
     /// settings, modes and rules. If the policy file is wider by now, its widening part may have to wait for a person.
     /// Grants in the records are not issued again.
     ///
@@ -120,6 +127,8 @@ impl State {
             };
             steps.extend(events.map(|events| self.carry_on(events, now)));
         }
+        let credentials = self.credentials_lost_again(lost.credentials.iter(), now);
+        steps.extend((!credentials.is_empty()).then(|| self.carry_on(credentials, now)));
         let mut settings = Settings::clone(lost.settings.as_ref().unwrap_or(&self.settings));
         if lost.confirms {
             settings.widening = Widening::Confirm;

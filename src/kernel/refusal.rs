@@ -19,6 +19,9 @@ pub enum Refusal {
     /// An agent with this id already exists.
     #[error("agent `{0}` already exists: choose another id")]
     AgentExists(AgentId),
+    /// A credential was not changed.
+    #[error(transparent)]
+    Credential(#[from] CredentialRefusal),
     /// The request was already answered or has ended otherwise.
     #[error("request {code} has already ended: {0}", code = .0.request.code())]
     AlreadyResolved(Arc<Resolution>),
@@ -196,6 +199,14 @@ pub enum Refusal {
          or `heartbeat:`"
     )]
     NameOfTask(AgentId),
+    /// An agent wanted to create an agent with an id that belongs below another agent.
+    #[error("the id `{agent}` is not below the id of its creator: name it as in `{creator}:helper`")]
+    NameOfOther {
+        /// The id.
+        agent: AgentId,
+        /// The agent that wanted to create it.
+        creator: AgentId,
+    },
     /// The agent and its relatives have created too many agents.
     #[error("agent `{agent}` and its relatives have created {max} agents, which is the limit: retire some of them")]
     TooManyChildren {
@@ -383,4 +394,37 @@ fn not_allowed(decision: &Decision) -> String {
     let rules: String = decision.rule_refs.iter().map(|rule| format!("; {rule}")).collect();
     let reason = Escaped(&decision.decision_reason);
     format!("agent `{}` may not {}: {reason}{rules}{next}", decision.agent, decision.action.typed())
+}
+
+/// The reason for which a credential was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CredentialRefusal {
+    /// Another credential has this id.
+    #[error("there is a credential {0} already")]
+    Exists(Arc<str>),
+    /// There is no such credential.
+    #[error("there is no credential {}: `bestow token list` shows all of them", Escaped(.0))]
+    Unknown(Arc<str>),
+    /// The credential is revoked already.
+    #[error("the credential {0} is revoked: create a new one")]
+    Revoked(Arc<str>),
+    /// The id has the wrong form.
+    #[error("the id of a credential has 12 digits from 0-9 and a-f")]
+    Id,
+    /// The remark is not one line of text.
+    #[error("the name of a credential is one line of 1 to {max} characters")]
+    Name {
+        /// The most characters of the remark.
+        max: usize,
+    },
+    /// There are too many credentials.
+    #[error("there are {max} credentials, which is the limit: revoke those that are not in use")]
+    TooMany {
+        /// The limit.
+        max: usize,
+    },
+    /// The agent is not registered, so its owner is unknown.
+    #[error("the agent `{0}` is not known yet: name its owner with `--owner`, or the policy file with `--config`")]
+    NoOwner(AgentId),
 }

@@ -18,6 +18,7 @@ use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
     compact_grant::CompactGrant,
+    credentials::Credentials,
     held_grants::{HeldGrants, giver},
     image_form::{self, Grants, in_order},
     judged::Judged,
@@ -108,6 +109,9 @@ pub(crate) struct State {
     /// The tools that people declared.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub(super) declared: Declared,
+    /// The credentials of the clients of a server.
+    #[serde(default, skip_serializing_if = "Credentials::is_empty")]
+    pub(crate) credentials: Credentials,
     /// The running processes.
     #[serde(default)]
     pub(crate) processes: Processes,
@@ -301,6 +305,7 @@ impl State {
             Event::Process(event) => self.processes.apply(event),
             Event::SandboxApplied { agent, command, cause, .. } => self.commands.begin(agent, *command, cause.as_ref()),
             Event::SandboxEnded { command, .. } => self.commands.end(*command),
+            Event::CredentialChanged { change } => self.credentials.apply(change),
             Event::StoreOpened { runs_go_on, .. } => self.runs_go_on = *runs_go_on,
             Event::WriteKeyed { write } => self.keyed_writes.remember(write),
             // These events do not change the state.
@@ -308,7 +313,6 @@ impl State {
             | Event::RunEnded { .. }
             | Event::FactsMerged { .. }
             | Event::Joined { .. }
-            | Event::CredentialChanged { .. }
             | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }

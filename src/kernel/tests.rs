@@ -1,5 +1,6 @@
 //! Tests of kernel internals: whole states are compared, events are replayed, supports are counted.
 
+mod credentials;
 mod monotone;
 mod obeyed;
 mod published_state;

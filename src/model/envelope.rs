@@ -217,7 +217,10 @@ impl About {
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
             Event::CredentialChanged { change } => match &change.holder {
-                CredentialHolder::Agent { agent } => about.agent(agent, None),
+                CredentialHolder::Agent { agent, owner } => {
+                    about.agent(agent, None);
+                    about.ids.owner_id = owner.clone();
+                }
                 CredentialHolder::Approver { owner, .. } => about.ids.owner_id = Some(owner.clone()),
                 CredentialHolder::Operator => {}
             },

@@ -62,7 +62,7 @@ pub use bestow_command::values::{
 pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};
 pub(crate) use bestow_command::values::{CommandRules, Shell, Tier};
 pub use command_fingerprint::CommandFingerprint;
-pub use credential_change::{CredentialChange, CredentialEvent, CredentialHolder};
+pub use credential_change::{CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder, RecordedCredential};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use details::{Details, is_shown_whole};
 pub(crate) use digest::{DIGEST, DIGEST_LEN, DigestTexts};

@@ -246,16 +246,14 @@ const TASKS: &[&str] = &[
 ];
 
 const CREDENTIALS: &[&str] = &[
-    "{\"version\":1,",
-    "\"credentials\":[",
-    "]}",
+    "{\"change\":\"create\",\"credential\":\"0a1b2c3d4e5f\",\"secret\":\"",
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "\",\"holder\":{\"role\":\"operator\"}}",
     "{",
     "}",
-    "\"id\":\"0a1b2c3d4e5f\",",
-    "\"hash\":\"",
+    "\"change\":\"rotate\",",
     "00",
     "\",",
-    "\"role\":\"operator\"",
     "null",
 ];
 

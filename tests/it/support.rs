@@ -276,3 +276,25 @@ pub(crate) fn as_written(file: &str, found: &str) {
 pub(crate) fn real(path: &std::path::Path) -> std::path::PathBuf {
     path.canonicalize().unwrap()
 }
+
+/// Returns true if the words are an order of a person to a state directory.
+pub(crate) fn is_order(words: &[&str]) -> bool {
+    match words {
+        ["token", part, ..] => *part != "list",
+        ["mode", _, mode, ..] => !mode.starts_with('-'),
+        [word, ..] => ["dashboard", "approve", "deny", "agree", "revoke", "keep"].contains(word),
+        [] => false,
+    }
+}
+
+/// Returns the option with the secret of the state directory, for an order of a person who has no terminal.
+pub(crate) fn secret(words: &[&str]) -> Vec<String> {
+    let place = words.iter().position(|word| *word == "--state").and_then(|at| words.get(at + 1));
+    let file = place.map(|place| PathBuf::from(place).join("approver-token")).filter(|file| file.exists());
+    match file {
+        Some(file) if is_order(words) && !words.contains(&"--token-file") => {
+            vec!["--token-file".to_owned(), file.to_str().unwrap().to_owned()]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -26,7 +26,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind};
 
 pub(crate) use acp_args::{AcpAgentArgs, AcpPart, UnansweredBy, WrapArgs};
-pub(crate) use admin_request::{AdminRequest, user_name};
+pub(crate) use admin_request::{AdminRequest, PersonArgs, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
 pub(crate) use engine_args::{EngineArgs, OwnEngine};

@@ -16,6 +16,7 @@ use bestow::{
 use crate::{
     args::{AuditCommand, Form, ShowArgs},
     exit::Exit,
+    server_files::name_credential_file,
 };
 
 /// Carries out a command about the trail.
@@ -30,6 +31,7 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             let noted = noted.as_deref().map(noted_in).transpose()?;
             let expect = &expect.or(noted);
             let verified = audit::verify(state, *expect).map_err(Exit::failed)?;
+            name_credential_file(state);
             let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
             let events = if verified.head.sequence < verified.first {
                 "there is no event: no decision was recorded here yet, or the records were removed".to_owned()

@@ -10,19 +10,21 @@ use std::{
 
 use bestow::{
     PolicyFile,
+    control::AdminCommand,
     event::Timestamp,
     host::{Clock as _, SystemClock},
     journal::{Disk as _, RealDisk},
     text::Escaped,
     user::{ApproverId, OwnerId},
 };
-use bestow_http::credentials::{CredentialFile, Role};
+use bestow_http::credentials::{Role, UnrecordedToken};
 use serde::Deserialize;
 
 use crate::{
     args::{DashboardArgs, user_name},
     exit::Exit,
     server_files::{LOCK, PAGE, SERVER_FILE},
+    state::{Lasting, lines},
 };
 
 /// Opens the dashboard, or prints a link to it.
@@ -36,7 +38,7 @@ pub(crate) fn dashboard(args: &DashboardArgs) -> Result<Exit, Exit> {
         Some(by) => by.clone(),
         None => user_name("--by")?,
     };
-    let link = link(args.url.as_ref().unwrap_or(&running), &args.state, owner, by)?;
+    let link = link(args.url.as_ref().unwrap_or(&running), &args.state, owner, by, args.token_file.as_deref())?;
     show(&link, &args.state, args.print_link)
 }
 
@@ -54,12 +56,19 @@ pub(crate) fn show(link: &str, state: &Path, only_print: bool) -> Result<Exit, E
 }
 
 /// Makes a link to the dashboard of the server at `url`.
-pub(crate) fn link(url: &str, state: &Path, owner: OwnerId, by: ApproverId) -> Result<String, Exit> {
+pub(crate) fn link(
+    url: &str,
+    state: &Path,
+    owner: OwnerId,
+    by: ApproverId,
+    token_file: Option<&Path>,
+) -> Result<String, Exit> {
     let now: Timestamp = SystemClock::new().now().map_err(Exit::failed)?;
-    let file = CredentialFile::in_directory(state);
-    let role = Role::Approver { owner, by };
-    let issued = file.create_link(role, Some("dashboard".to_owned()), now).map_err(Exit::failed)?;
-    Ok(format!("{}/#link={}", url.trim_end_matches('/'), issued.token))
+    let role = Role::Approver { owner, by: by.clone() };
+    let link = UnrecordedToken::create_link(role, Some("dashboard".to_owned()), now).map_err(Exit::failed)?;
+    let order = AdminCommand::Credential { change: link.order, by };
+    lines(state, &order, token_file, Lasting::ByItself)?;
+    Ok(format!("{}/#link={}", url.trim_end_matches('/'), link.token))
 }
 
 /// The content of the server's file.

@@ -38,6 +38,8 @@ pub(crate) fn approve(args: &AdminRequest, file: &Path) -> Result<Exit, Exit> {
     let (request, file) = (waiting(&args.state, request)?, PolicyFile::new(file));
     is_followed(&args.state, &file)?;
     let approval = approval(&request, by)?;
+    // Nothing is written for a process that may not approve: the engine may follow the file at once.
+    answered(args, &AdminCommand::Verify { by: by.clone() }, Lasting::ByItself)?;
     let scope = Some(if request.asks_about_action() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
     let answer = AdminCommand::Answer {
@@ -90,7 +92,7 @@ fn unanswered(exit: Exit, kept: WrittenAtStart, request: &Request, state: &Path)
 /// Writes a grant or saved decision into the policy file that the engine keeps permanently already.
 pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
     let file = PolicyFile::new(&args.file.config);
-    let all = lines(&args.state, &AdminCommand::Grants { agent: None }, Lasting::ByItself)?;
+    let all = lines(&args.state, &AdminCommand::Grants { agent: None }, None, Lasting::ByItself)?;
     let name = args.held.to_string();
     let line = all.iter().find(|line| text(line, "/id") == Some(&name));
     let line = line.ok_or_else(|| {
@@ -101,6 +103,8 @@ pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
         GrantOrDecisionId::Grant(_) => PermanentDecision::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
     };
     is_followed(&args.state, &file)?;
+    let (verify, token_file) = (AdminCommand::Verify { by: args.person.by()? }, args.person.token_file());
+    lines(&args.state, &verify, token_file, Lasting::ByItself)?;
     let kept = file.keep(&permanent.map_err(Exit::failed)?).map_err(Exit::failed)?;
     let state = shown(&args.state);
     let next = format!(
@@ -143,7 +147,7 @@ fn owner(line: &Line) -> Result<OwnerId, Exit> {
 
 /// Returns the pending request with this code or id.
 fn waiting(state: &Path, named: &str) -> Result<Request, Exit> {
-    let all = lines(state, &AdminCommand::Requests, Lasting::ByItself)?;
+    let all = lines(state, &AdminCommand::Requests, None, Lasting::ByItself)?;
     let code = named.trim().to_ascii_lowercase();
     let is_meant = |line: &&Line| ["/code", "/request/id"].iter().any(|at| text(line, at) == Some(&code));
     let mut meant = all.iter().filter(is_meant);

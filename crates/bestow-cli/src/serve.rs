@@ -14,11 +14,7 @@ use std::{
 };
 
 use bestow::{Engine, sandbox::Sandbox};
-use bestow_http::{
-    AllowedHosts, Limits, Options, Server, SocketServer,
-    credentials::{CredentialFile, Credentials},
-    router,
-};
+use bestow_http::{AllowedHosts, Limits, Options, Server, SocketServer, router};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -28,7 +24,7 @@ use crate::{
     exit::Exit,
     head_notes::Unnoted,
     own_engine,
-    server_files::{SERVER_FILE, SERVER_SOCKET, remove_page},
+    server_files::{SERVER_FILE, SERVER_SOCKET, name_credential_file, remove_page},
     signals,
 };
 
@@ -37,8 +33,9 @@ const READY_MODE: u32 = 0o644;
 
 /// Serves an engine until a signal ends this process.
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
-    serve_with(args, |_, _| {
-        if CredentialFile::in_directory(&args.state).list().map_err(Exit::failed)?.is_empty() {
+    serve_with(args, |_, engine| {
+        name_credential_file(&args.state);
+        if engine.credentials().is_empty() {
             eprintln!(
                 "bestow: there is no credential yet: `bestow token create --state {}` makes one, and `bestow dashboard \
                  --state {0}` opens the dashboard",
@@ -83,7 +80,7 @@ async fn served(
     begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
 ) -> Result<Exit, Exit> {
     let stop = signals::end().map_err(Exit::failed)?;
-    let mut options = Options::new(Credentials::of(CredentialFile::in_directory(&args.state)));
+    let mut options = Options::default();
     options.dashboard = true;
     options.config = Some(args.policy.config.clone());
     options.allowed = allowed(args);

@@ -12,7 +12,7 @@ use std::{
 use bestow::{
     Engine,
     control::{self, AdminCommand, Line, Reply},
-    event::camel_case,
+    event::{CredentialOrder, camel_case},
     host::{DiskPaths, Store, SystemClock},
     journal::{Journal, JournalError, ReadOnlyJournal, refuse_others, wait_until_free},
 };
@@ -47,16 +47,24 @@ pub(crate) enum Lasting {
 
 /// Returns the answer of the engine to `order`, with the secret that the request names.
 pub(crate) fn answered(request: &AdminRequest, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, Exit> {
-    let secret = request.token.as_deref().map(|file| {
-        let unread = |why| Exit::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
-        std::fs::read_to_string(file).map_err(unread)
-    });
-    answer(reply(&request.state, order, secret.transpose()?.as_deref(), lasting)?)
+    lines(&request.state, order, request.token.as_deref(), lasting)
 }
 
-/// Returns the answer of the engine on `state`, or of the directory itself.
-pub(crate) fn lines(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, Exit> {
-    answer(reply(state, order, None, lasting)?)
+/// Returns the answer of the engine on `state`, or of the directory itself. `token_file` has the secret of the engine.
+pub(crate) fn lines(
+    state: &Path,
+    order: &AdminCommand,
+    token_file: Option<&Path>,
+    lasting: Lasting,
+) -> Result<Vec<Line>, Exit> {
+    let secret = token_file.map(secret).transpose()?;
+    answer(reply(state, order, secret.as_deref(), lasting)?)
+}
+
+/// Reads the secret of an engine.
+pub(crate) fn secret(file: &Path) -> Result<String, Exit> {
+    let unread = |why| Exit::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
+    std::fs::read_to_string(file).map_err(unread)
 }
 
 fn answer(reply: Reply) -> Result<Vec<Line>, Exit> {
@@ -137,11 +145,15 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
                 state.display()
             ))))
         }
-        // The credentials are there already, so the directory was not named by mistake.
-        Ok(None) if matches!(order, AdminCommand::Credential { .. }) => alone(state, order, lasting),
         Ok(None) => {
-            is_state()?;
-            alone(state, order, lasting)
+            // The first credential may come before the first engine.
+            if !matches!(order, AdminCommand::Credential { change: CredentialOrder::Create { .. }, .. }) {
+                is_state()?;
+            }
+            match control::refusal_of_own(state, order, token).map_err(Exit::failed)? {
+                Some(refusal) => Ok(refusal),
+                None => alone(state, order, lasting),
+            }
         }
         Err(why) => {
             let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
@@ -182,6 +194,8 @@ fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Hindered>
         order,
         AdminCommand::Grants { .. }
             | AdminCommand::Requests
+            | AdminCommand::Credentials
+            | AdminCommand::Verify { .. }
             | AdminCommand::Follow { .. }
             | AdminCommand::State { .. }
             | AdminCommand::Why { .. }

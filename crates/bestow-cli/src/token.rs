@@ -1,46 +1,46 @@
 //! `bestow token`: creates, lists, rotates and revokes credentials.
 
-use std::path::Path;
+use std::{collections::BTreeSet, fs, io, os::unix::fs::DirBuilderExt as _, path::Path};
 
 use bestow::{
     PolicyFile,
-    control::AdminCommand,
-    event::{CredentialChange, CredentialEvent, Timestamp},
+    control::{self, AdminCommand, Line},
+    event::{CredentialOrder, RecordedCredential, Timestamp},
     host::{Clock as _, SystemClock},
+    sandbox::Limits,
     text::Escaped,
-    user::ApproverId,
+    user::{ApproverId, OwnerId},
 };
-use bestow_http::credentials::{Credential, CredentialFile, Issued, NewCredential, Role};
+use bestow_http::credentials::{Credential, NewCredential, Role, UnrecordedToken};
 use serde_json::json;
 
 use crate::{
-    args::{CreateArgs, Form, NewRole, TokenArgs, TokenPart, user_name},
+    args::{CreateArgs, Form, NewRole, PersonArgs, TokenArgs, TokenPart},
     exit::Exit,
-    state::{Lasting, lines},
+    state::{Lasting, lines, require},
 };
 
 /// Carries out a command about credentials.
 pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
-    let file = CredentialFile::in_directory(&args.state);
     let now = SystemClock::new().now().map_err(Exit::failed)?;
     let (form, state) = (args.form(), &args.state);
     Ok(match &args.part {
         TokenPart::Create(args) => {
             let new = new(args, now)?;
-            warn_of_unknown(&new.role, &args.policy.config);
-            let issued = file.create(new, now).map_err(Exit::failed)?;
-            record(state, &issued.credential, CredentialEvent::Created);
-            shown_once(&issued, form)
+            prepare(state)?;
+            let new = UnrecordedToken::create(new).map_err(Exit::failed)?;
+            let credential = record(state, new.order, &args.person)?;
+            shown_once(&credential, &new.token, form)
         }
-        TokenPart::Rotate { id } => {
-            let issued = file.rotate(id, now).map_err(Exit::failed)?;
-            record(state, &issued.credential, CredentialEvent::Rotated);
-            shown_once(&issued, form)
+        TokenPart::Rotate { id, person } => {
+            let new = UnrecordedToken::rotate(id).map_err(Exit::failed)?;
+            let credential = record(state, new.order, person)?;
+            shown_once(&credential, &new.token, form)
         }
-        TokenPart::List => list(&file.list().map_err(Exit::failed)?, now, form),
-        TokenPart::Revoke { id } => {
-            let revoked = file.revoke(id, now).map_err(Exit::failed)?;
-            record(state, &revoked, CredentialEvent::Revoked);
+        TokenPart::List => list(&read_list(state)?, now, form),
+        TokenPart::Revoke { id, person } => {
+            let order = CredentialOrder::Revoke { credential: id.as_str().into() };
+            let revoked = record(state, order, person)?;
             match form {
                 Form::Json => Exit::print(&format!("{}\n", json!(revoked))),
                 Form::Text => Exit::print(&format!("The credential {id} ({}) is revoked.\n", revoked.role)),
@@ -49,21 +49,44 @@ pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
     })
 }
 
-/// Records a change in the audit trail: through the engine that runs on the directory, or in an engine of its own. The
-/// change is in force already, so a trail that cannot be written is named on standard error.
-fn record(state: &Path, credential: &Credential, change: CredentialEvent) {
-    let recorded = user_name("USER").and_then(|by| {
-        let CredentialChange { credential, change, holder, name, .. } = credential.changed(change, None, "cli".into());
-        lines(state, &AdminCommand::Credential { credential, change, holder, name, by }, Lasting::ByItself)
-    });
-    if let Err(Exit::Denied(why) | Exit::Failed(why) | Exit::Usage(why)) = recorded {
-        eprintln!("bestow: note: the change is in force, but the audit trail does not record it: {why}");
+/// Creates the state directory and the secret of its person, which the first credential needs without a terminal.
+fn prepare(state: &Path) -> Result<(), Exit> {
+    match fs::DirBuilder::new().mode(0o700).create(state) {
+        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(Exit::failed(format_args!("the directory {} cannot be created: {why}", state.display())));
+        }
+        Ok(()) | Err(_) => {}
     }
+    require(state)?;
+    control::create_secret(state).map_err(Exit::failed)
 }
 
-/// Warns on standard error if the policy file does not know the holder. The credential is created all the same: agents
-/// can be registered by other means, and a file can change.
-fn warn_of_unknown(role: &Role, file: &Path) {
+/// Lets the engine that runs on the directory record a change, or records it in an engine of its own. The change counts
+/// once it is recorded.
+fn record(state: &Path, change: CredentialOrder, person: &PersonArgs) -> Result<Credential, Exit> {
+    let order = AdminCommand::Credential { change, by: person.by()? };
+    let lines = lines(state, &order, person.token_file(), Lasting::ByItself)?;
+    let credential = lines.iter().find_map(credential);
+    credential.ok_or_else(|| Exit::failed("the engine answered without the credential: it may be of another version"))
+}
+
+/// Returns all credentials. A directory that does not exist has none.
+fn read_list(state: &Path) -> Result<Vec<Credential>, Exit> {
+    if !state.exists() {
+        return Ok(Vec::new());
+    }
+    let lines = lines(state, &AdminCommand::Credentials, None, Lasting::ByItself)?;
+    Ok(lines.iter().filter_map(credential).collect())
+}
+
+fn credential(line: &Line) -> Option<Credential> {
+    serde_json::from_value::<RecordedCredential>(line.json.clone()).ok().and_then(|known| Credential::of(&known))
+}
+
+/// Returns the owner of the agent in the policy file, or the only owner there. Warns on standard error if the file
+/// does not know the holder. The credential is created all the same: agents can be registered by other means, and a
+/// file can change.
+fn owner_in_file(role: &Role, file: &Path) -> Option<OwnerId> {
     let shown = Escaped(&file.to_string_lossy()).to_string();
     let Ok((policy, _)) = PolicyFile::new(file).check() else {
         if !matches!(role, Role::Operator) {
@@ -72,19 +95,25 @@ fn warn_of_unknown(role: &Role, file: &Path) {
                  `--config`"
             );
         }
-        return;
+        return None;
     };
-    let (what, is_known) = match role {
-        Role::Agent { agent } => (format!("agent `{agent}`"), policy.agents.contains_key(agent)),
+    let (what, owner) = match role {
+        Role::Agent { agent } => {
+            let known = policy.agents.get(agent);
+            (format!("agent `{agent}`"), known.map(|known| known.profile.owner.clone()))
+        }
         Role::Approver { owner, .. } => {
             let is_known = policy.agents.values().any(|agent| agent.profile.owner == *owner);
-            (format!("agent of the owner `{owner}`"), is_known)
+            (format!("agent of the owner `{owner}`"), is_known.then(|| owner.clone()))
         }
-        Role::Operator => return,
+        Role::Operator => return None,
     };
-    if !is_known {
-        eprintln!("bestow: note: {shown} has no {what}: the credential works once there is one");
+    if owner.is_some() {
+        return owner;
     }
+    eprintln!("bestow: note: {shown} has no {what}: the credential works once there is one");
+    let owners: BTreeSet<_> = policy.agents.values().map(|agent| &agent.profile.owner).collect();
+    owners.first().filter(|_| owners.len() == 1).map(|owner| OwnerId::clone(owner))
 }
 
 /// Returns the credential to create. An option of another role is refused: it would have no effect.
@@ -96,7 +125,6 @@ fn new(args: &CreateArgs, now: Timestamp) -> Result<NewCredential, Exit> {
     let missing = |option: &str| Exit::usage(format!("`{option}` is missing"));
     let role = match args.role {
         NewRole::Agent => {
-            foreign("--owner", args.owner.is_some())?;
             foreign("--by", args.by.is_some())?;
             Role::Agent { agent: args.agent.clone().ok_or_else(|| missing("--agent"))? }
         }
@@ -113,16 +141,22 @@ fn new(args: &CreateArgs, now: Timestamp) -> Result<NewCredential, Exit> {
             Role::Operator
         }
     };
-    let expires_at = args.expires.map(|lifetime| now.after(lifetime));
-    Ok(NewCredential { role, name: args.name.clone(), expires_at })
+    let in_file = owner_in_file(&role, &args.policy.config);
+    let owner = if matches!(role, Role::Agent { .. }) { args.owner.clone().or(in_file) } else { None };
+    let expires_at = (args.expires != Limits::FOREVER).then(|| now.after(args.expires));
+    Ok(NewCredential { role, owner, name: args.name.clone(), expires_at })
 }
 
-fn shown_once(Issued { credential, token, .. }: &Issued, form: Form) -> Exit {
+fn shown_once(credential: &Credential, token: &str, form: Form) -> Exit {
     Exit::print(&match form {
         Form::Json => format!("{}\n", json!({ "id": credential.id, "token": token })),
         Form::Text => format!(
-            "{token}\n\nThis is the token of {} (credential {}). It is shown only once.\n",
-            credential.role, credential.id
+            "{token}\n\nThis is the token of {} (credential {}). {} It is shown only once.\n",
+            credential.role,
+            credential.id,
+            credential
+                .expires_at
+                .map_or_else(|| "It does not expire.".to_owned(), |end| format!("It is valid until {end}.")),
         ),
     })
 }
@@ -140,6 +174,9 @@ fn list(all: &[Credential], now: Timestamp, form: Form) -> Exit {
 fn line(credential: &Credential, now: Timestamp) -> String {
     let state = match (credential.revoked_at, credential.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
+        (None, _) if credential.needs_rotation => {
+            format!("of an earlier version: `bestow token rotate {}` makes it valid", credential.id)
+        }
         (None, Some(end)) if end <= now => format!("expired {end}"),
         (None, Some(end)) => format!("until {end}"),
         (None, None) => "does not expire".to_owned(),

@@ -72,7 +72,12 @@ const its = (value, kind = "path") => ({ text: typeof value === "string" ? value
 const permissions = (list) => list.flatMap((one, place) => [place > 0 ? ", " : "", its(one.permission ?? one)]);
 
 /** The changes of a credential. @type {{ [change: string]: string }} */
-const CHANGES = { created: "created", rotated: "given a new secret", revoked: "revoked" };
+const CHANGES = {
+  created: "created",
+  rotated: "given a new secret",
+  session_opened: "opened as a session",
+  revoked: "revoked",
+};
 
 /** @type {{ [operation: string]: string }} */
 const VERBS = {

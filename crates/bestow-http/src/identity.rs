@@ -28,7 +28,7 @@ use tokio::{
 
 use crate::{
     body::{self, Fields},
-    credentials::{Credential, CredentialId, Credentials, Live, Role},
+    credentials::{Credential, CredentialId, Credentials, Live, NotAuthenticated, Role},
     frames::Frames,
     hosts::Hosts,
     options::{Options, SocketTimes},
@@ -99,10 +99,10 @@ pub(crate) struct Caller {
 impl Entrance {
     pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
         let socket_times = options.socket_times();
-        let Options { credentials, body_time, trail, config, sandbox, .. } = options;
+        let Options { body_time, trail, config, sandbox, .. } = options;
         let (connections, rate) = (options.connections_per_credential, options.requests_per_second);
         Entrance {
-            credentials,
+            credentials: Credentials::of(&engine),
             body_time,
             socket_times,
             turns: Shares::of(1),
@@ -284,7 +284,10 @@ impl Caller {
             return Err(Problem::forbidden("this needs the credential of an agent"));
         };
         match self.engine.agent(agent) {
-            Ok(agent) => Ok(self.through(agent)),
+            // The handle stays with the agent that has the name now. If the credential is valid after the handle was
+            // made, this is the agent that it was made for.
+            Ok(agent) if self.live.is_recorded(&self.engine) => Ok(self.through(agent)),
+            Ok(_) => Err(NotAuthenticated.into()),
             Err(Error::Refused(Refusal::UnknownAgent(_))) => {
                 let detail =
                     format!("the agent {agent} of this credential is not registered: add it to the policy file");

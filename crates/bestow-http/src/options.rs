@@ -4,14 +4,12 @@ use std::{num::NonZero, path::PathBuf, time::Duration};
 
 use bestow::sandbox::Sandbox;
 
-use crate::{credentials::Credentials, guard::AllowedHosts};
+use crate::guard::AllowedHosts;
 
 /// The settings of a router.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The credentials that it accepts.
-    pub credentials: Credentials,
     /// The names under which it answers, and the web pages that may speak to it.
     pub allowed: AllowedHosts,
     /// The longest time in which a client sends the body of a request.
@@ -43,11 +41,10 @@ const REQUESTS: NonZero<u32> = NonZero::new(5_000).unwrap();
 /// The connections of one credential, without a setting.
 const CONNECTIONS: usize = 256;
 
-impl Options {
-    /// Creates the settings with these credentials, for clients on this machine.
-    pub fn new(credentials: Credentials) -> Options {
+impl Default for Options {
+    /// Creates the settings for clients on this machine.
+    fn default() -> Options {
         Options {
-            credentials,
             allowed: AllowedHosts::default(),
             body_time: Duration::from_secs(10),
             heartbeat: Duration::from_secs(30),
@@ -60,7 +57,9 @@ impl Options {
             connections_per_credential: CONNECTIONS,
         }
     }
+}
 
+impl Options {
     /// Returns the times of each WebSocket.
     pub(crate) fn socket_times(&self) -> SocketTimes {
         // A heartbeat without a pause would be no heartbeat.

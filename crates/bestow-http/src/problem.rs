@@ -103,12 +103,7 @@ impl IntoResponse for Problem {
 
 impl From<NotAuthenticated> for Problem {
     fn from(why: NotAuthenticated) -> Problem {
-        match why {
-            NotAuthenticated::Invalid => Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", why.to_string()),
-            NotAuthenticated::Unreadable => {
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "credentials_unreadable", why.to_string())
-            }
-        }
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", why.to_string())
     }
 }
 

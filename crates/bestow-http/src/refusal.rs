@@ -1,7 +1,7 @@
 //! The status code, the name and the facts of each refusal of the engine.
 
 use axum::http::StatusCode;
-use bestow::decision::Refusal;
+use bestow::decision::{CredentialRefusal, Refusal};
 use serde_json::{Value, json};
 
 /// Returns the status code of a refusal. An object of another owner looks as if it did not exist.
@@ -41,6 +41,7 @@ pub(crate) fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::NotAsked(..)
         | Refusal::NoChildKind { .. }
         | Refusal::NameOfTask(..)
+        | Refusal::NameOfOther { .. }
         | Refusal::ScopeTooWide { .. }
         | Refusal::AmbiguousCode(..)
         | Refusal::OnlyOnce(..) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -53,6 +54,11 @@ pub(crate) fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::TooManyPending { .. }
         | Refusal::TooManyProcesses { .. }
         | Refusal::TooManyGrants { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::Credential(why) => match why {
+            CredentialRefusal::Unknown(_) => StatusCode::NOT_FOUND,
+            CredentialRefusal::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            _ => StatusCode::CONFLICT,
+        },
         Refusal::ProcessEnded(..) => StatusCode::GONE,
         Refusal::AgentExists(..)
         | Refusal::AlreadyResolved(..)
@@ -69,6 +75,7 @@ pub(crate) fn status(refusal: &Refusal) -> StatusCode {
 pub(crate) fn code(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::AgentExists(..) => "agent_exists",
+        Refusal::Credential(..) => "credential",
         Refusal::AlreadyResolved(..) => "already_resolved",
         Refusal::OtherOwner { .. } => "not_found",
         Refusal::NotForeground(..) => "not_foreground",
@@ -96,6 +103,7 @@ pub(crate) fn code(refusal: &Refusal) -> &'static str {
         Refusal::InFile(..) => "in_file",
         Refusal::NoChildKind { .. } => "no_child_kind",
         Refusal::NameOfTask(..) => "name_of_task",
+        Refusal::NameOfOther { .. } => "name_of_other",
         Refusal::TooManyChildren { .. } => "too_many_children",
         Refusal::OtherChange { .. } => "other_change",
         Refusal::FromFile(..) => "from_file",
@@ -172,9 +180,11 @@ pub(crate) fn facts(refusal: &Refusal) -> Value {
         | Refusal::Gone(agent)
         | Refusal::InFile(agent)
         | Refusal::NameOfTask(agent)
+        | Refusal::NameOfOther { agent, .. }
         | Refusal::SelfGrant(agent) => json!({ "agentId": agent }),
         Refusal::AmbiguousCode(code) => json!({ "code": code.to_string() }),
-        Refusal::OtherOwner { .. }
+        Refusal::Credential(..)
+        | Refusal::OtherOwner { .. }
         | Refusal::NotYours(..)
         | Refusal::NotForGood(..)
         | Refusal::UnknownRuling(..)

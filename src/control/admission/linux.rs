@@ -27,6 +27,11 @@ pub(in super::super) fn named(stream: &UnixStream) -> Arc<str> {
     }
 }
 
+/// Returns true if a terminal controls this process.
+pub(in super::super) fn has_own_terminal() -> bool {
+    Process::of(std::process::id()).is_ok_and(|own| own.has_terminal)
+}
+
 /// Admits the process that connected, or returns the reason for the refusal.
 pub(in super::super) fn admit(stream: &UnixStream, surfaces: &Surfaces) -> Result<Admitted, NotAdmitted> {
     let told = getsockopt(stream, sockopt::PeerCredentials).map_err(io::Error::from)?;

@@ -3,12 +3,14 @@
 use std::{cmp::Reverse, sync::Arc};
 
 use crate::model::{
-    ByName, DecisionSource as AgentOrigin, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
+    ByName, DecisionSource as AgentOrigin, Escaped, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
     SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict, by_name,
 };
 
 use super::{
-    super::{action_uses::Use, command::StaleGrants, compact_grant::CompactGrant, target::Target},
+    super::{
+        action_uses::Use, command::StaleGrants, compact_grant::CompactGrant, person_orders::order_in, target::Target,
+    },
     EvaluationInput, HookVerdict, StageResult,
     applicable_rules::ApplicableRules,
     stage::Voice,
@@ -144,6 +146,11 @@ fn is_own_proc(case: &EvaluationInput<'_>, used: &Use) -> bool {
 }
 
 pub(super) fn denied(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Option<StageResult> {
+    if let Some(order) = order_in(case.action) {
+        let reason =
+            format!("no agent gives the orders of a person: `{}` is for a terminal of that person", Escaped(&order));
+        return Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, reason));
+    }
     if !heard.denies.is_empty() {
         let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
         let source = if heard.denies.iter().all(is_hook) { AgentOrigin::Hook } else { AgentOrigin::Rule };

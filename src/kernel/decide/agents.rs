@@ -1,10 +1,10 @@
 //! Registration, creation and retirement of agents.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use crate::model::{
     AgentId, AgentOrigin, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, PinnedPermission, Profile,
-    Reason, RunId, Scope, Timestamp,
+    Reason, RunId, SavedDecision, SavedDecisionId, Scope, Timestamp, Verdict,
 };
 
 use super::{
@@ -15,6 +15,9 @@ use super::{
     },
     grants::Draft,
 };
+
+/// The time for which a denial for a run goes on binding an id after the agent that was denied is retired.
+const DENIAL_AFTER_RUN: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl State {
     /// Registers all of `agents`, or none.
@@ -72,6 +75,11 @@ impl State {
         if profile.id.is_kept_for_tasks() {
             return Err(Refusal::NameOfTask(profile.id));
         }
+        // An id with a colon belongs to the agent before the colon, such as `claude:Plan` to the host `claude`.
+        let is_below_creator = |id: &str| id.strip_prefix(creator.as_str()).is_some_and(|rest| rest.starts_with(':'));
+        if profile.id.as_str().contains(':') && !is_below_creator(profile.id.as_str()) {
+            return Err(Refusal::NameOfOther { agent: profile.id, creator: creator.clone() });
+        }
         self.refuse_protected(&Permission::read(profile.working_dir.clone()))?;
         let max = self.settings.max_children;
         if self.family(creator).is_some_and(|family| family.descendants >= max) {
@@ -104,7 +112,33 @@ impl State {
         if known.source == AgentOrigin::Config {
             return Err(Refusal::InFile(agent.clone()));
         }
-        Ok(self.retire(known, now))
+        let mut events = self.retire(known, now);
+        // The creator can end the agent and create it again, and both may be in the hands of who was denied.
+        if known.source == AgentOrigin::Agent {
+            let outliving = self.outliving_denials(agent, &events, now);
+            events.extend(outliving);
+        }
+        Ok(events)
+    }
+
+    /// Returns the denials of a retired agent that bind a later agent with its id and owner: a permanent one for good,
+    /// and one for a run for a day.
+    fn outliving_denials(&self, agent: &AgentId, events: &[Event], now: Timestamp) -> Vec<Event> {
+        let ended = events.iter().filter_map(|event| match event {
+            Event::RulingEnded { ruling, .. } if ruling.verdict == Verdict::Deny => Some(ruling),
+            _ => None,
+        });
+        let own = ended.filter(|ruling| ruling.agent == *agent);
+        let ids = (self.next_ruling..).map(SavedDecisionId::new);
+        let again = own.zip(ids).map(|(ruling, id)| {
+            let until = now.after(DENIAL_AFTER_RUN);
+            let (scope, until) = match ruling.run {
+                Some(_) => (Scope::Until(until), Some(until)),
+                None => (ruling.scope, ruling.until),
+            };
+            SavedDecision { id, scope, until, run: None, ..SavedDecision::clone(ruling) }
+        });
+        again.map(|ruling| Event::RulingMade { ruling: Arc::new(ruling) }).collect()
     }
 
     /// Retires an agent. Its grants, the grants that it gave, its requests and its connection end with it.

@@ -4,6 +4,7 @@ mod actions;
 mod agents;
 mod config;
 mod consequences;
+mod credentials;
 mod declared;
 mod expiry;
 mod grants;
@@ -94,7 +95,7 @@ impl State {
             }
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
-            Command::CredentialChanged { change } => Ok(vec![Event::CredentialChanged { change }]),
+            Command::ChangeCredential { order, by, means } => self.change_credential(order, by, means, now),
             #[cfg(feature = "journal")]
             Command::RefusePeer { peer, order, claims, why } => {
                 Ok(vec![Event::PeerRefused { peer, order: order.into(), claims, why }])

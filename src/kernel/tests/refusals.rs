@@ -10,14 +10,15 @@ use super::*;
 use crate::kernel::Starting;
 use crate::kernel::StopOrder;
 use crate::model::{
-    Actor, AgentPolicy, Answer, Grant, GrantId, Operation, PathGlob, Policy, PolicyPatch, ProcessId, Revocation,
-    Revoked, SavedDecisionId, Scope, Tier, Tool, ToolPolicies, Tools,
+    Actor, AgentPolicy, Answer, CredentialOrder, Grant, GrantId, Operation, PathGlob, Policy, PolicyPatch, ProcessId,
+    Revocation, Revoked, SavedDecisionId, Scope, Tier, Tool, ToolPolicies, Tools,
 };
 
 /// Returns the name of a refusal. A new variant breaks the build here until it has a row below.
 fn name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::AgentExists(_) => "AgentExists",
+        Refusal::Credential(_) => "Credential",
         Refusal::AlreadyResolved(_) => "AlreadyResolved",
         Refusal::OtherOwner { .. } => "OtherOwner",
         Refusal::NotForeground(_) => "NotForeground",
@@ -33,6 +34,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::NothingHeldBack => "NothingHeldBack",
         Refusal::NoChildKind { .. } => "NoChildKind",
         Refusal::NameOfTask(_) => "NameOfTask",
+        Refusal::NameOfOther { .. } => "NameOfOther",
         Refusal::TooManyChildren { .. } => "TooManyChildren",
         Refusal::OtherChange { .. } => "OtherChange",
         Refusal::HeldOnce { .. } => "HeldOnce",
@@ -129,6 +131,11 @@ fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
 
 fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
     Command::Revoke { grant: GrantId::new(grant), by, owner: owner.map(|owner| owner.parse().unwrap()), reason: None }
+}
+
+fn revoke_credential(id: &str) -> Command {
+    let order = CredentialOrder::Revoke { credential: id.into() };
+    Command::ChangeCredential { order, by: None, means: "test".into() }
 }
 
 fn restore(revoked_by: Actor, grant: &Arc<Grant>) -> Command {
@@ -336,6 +343,8 @@ fn a_refused_command_leaves_the_state_equal() {
         ),
         ("NoChildKind", create("kid", "you", Kind::Foreground, &[])),
         ("NoChildKind", create("kid", "you", Kind::System, &[])),
+        ("Credential", revoke_credential("0a1b2c3d4e5f")),
+        ("NameOfOther", create("claude:Plan", "you", Kind::Subagent, &[])),
         ("NameOfTask", create("cron:kid", "you", Kind::Subagent, &[])),
         ("NameOfTask", register("heartbeat:kid", "you", Kind::Heartbeat, &[])),
         ("InFile", Command::Retire { agent: id("cfg") }),

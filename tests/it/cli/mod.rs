@@ -50,7 +50,14 @@ fn started_for(surfaces: Option<Surfaces>, words: &[&str]) -> Child {
 
 fn started(words: &[&str]) -> Child {
     let [stdin, stdout, stderr] = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
-    Command::new(BESTOW).args(words).stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap()
+    Command::new(BESTOW)
+        .args(words)
+        .args(crate::support::secret(words))
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(stderr)
+        .spawn()
+        .unwrap()
 }
 
 /// Sends each question after the answer to the previous one, and passes each answer with its number to `check`.

@@ -15,16 +15,13 @@ use bestow::{
     host::{Clock, SystemClock},
     request::Ticket,
 };
-use bestow_http::{
-    Limits, Options, Server,
-    credentials::{CredentialFile, Credentials, NewCredential, Role},
-    router,
-};
+use bestow_http::{Limits, Options, Server, credentials::Role, router};
 use futures_util::FutureExt;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use super::{
+    super::http::issuer::Issuer,
     browser::Browser,
     webdriver::{Driver, is_installed},
 };
@@ -155,7 +152,7 @@ impl People {
 pub(super) struct Stage {
     pub(super) engine: Engine,
     pub(super) address: SocketAddr,
-    file: CredentialFile,
+    credentials: Issuer,
     server: JoinHandle<()>,
     people: Arc<People>,
     _directory: TempDir,
@@ -172,14 +169,14 @@ impl Stage {
 
     /// Serves an engine. `trail` is the directory of its journal.
     async fn serve(people: &Arc<People>, engine: Engine, directory: TempDir, trail: Option<PathBuf>) -> Stage {
-        let file = CredentialFile::in_directory(directory.path().join("state"));
         let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), Limits::default()).await.unwrap();
         let address = server.address();
-        let mut options = Options::new(Credentials::of(file.clone()));
+        let mut options = Options::default();
         options.dashboard = true;
         options.trail = trail;
         let server = tokio::spawn(server.serve(router(&engine, options), std::future::pending()));
-        Stage { engine, address, file, server, people: people.clone(), _directory: directory }
+        let credentials = Issuer::of(&engine);
+        Stage { engine, address, credentials, server, people: people.clone(), _directory: directory }
     }
 
     /// Registers a subagent of `you`.
@@ -195,7 +192,7 @@ impl Stage {
     /// Returns a link to the dashboard for a person, as `bestow dashboard` prints it.
     pub(super) fn link(&self, by: &str) -> String {
         let now = SystemClock::new().now().unwrap();
-        let issued = self.file.create_link(Stage::approver(by), None, now).unwrap();
+        let issued = self.credentials.create_link(Stage::approver(by), now);
         format!("{}#link={}", self.url(), issued.token)
     }
 
@@ -205,15 +202,13 @@ impl Stage {
     }
 
     pub(super) fn token_of(&self, role: Role) -> String {
-        let now = SystemClock::new().now().unwrap();
-        self.file.create(NewCredential { role, name: None, expires_at: None }, now).unwrap().token
+        self.credentials.create(role, None).unwrap().token
     }
 
     /// Revokes every credential.
     pub(super) fn end_sessions(&self) {
-        let now = SystemClock::new().now().unwrap();
-        for credential in self.file.list().unwrap() {
-            let _ = self.file.revoke(&credential.id, now);
+        for credential in self.credentials.list() {
+            let _ = self.credentials.revoke(&credential.id);
         }
     }
 

@@ -7,6 +7,7 @@ mod facts;
 mod hooks;
 mod lineage;
 mod modes;
+mod orders;
 mod secrets;
 mod seen;
 

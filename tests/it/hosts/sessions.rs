@@ -152,3 +152,27 @@ async fn a_permission_that_the_host_loses_ends_in_its_sessions() {
     assert!(waits(&stage.ask(write(subagent("s", "a", None), "/ws/a")).await));
     assert!(waits(&stage.ask(write(session("s"), "/ws/a")).await));
 }
+
+/// The host's own token ends a session. It ends no denial: the session with that id is denied again.
+#[tokio::test]
+async fn the_end_of_a_session_does_not_shed_a_denial() {
+    let stage = Stage::new().await;
+    let deny = async |scope: Scope| {
+        let answer = stage.ask(bash(session("s"), "make all")).await;
+        assert!(waits(&answer), "{answer:?}");
+        let pending = stage.world.engine.pending().unwrap();
+        let no = bestow::Answer::deny().scope(scope);
+        stage.world.you().answer(pending[0].request.id, no).await.unwrap();
+    };
+    deny(Scope::Session).await;
+    for _ in 0..2 {
+        stage.sessions.end("s".parse().unwrap(), None).await.unwrap();
+        let answer = stage.ask(bash(session("s"), "make all")).await;
+        assert!(denied(&answer).contains("a person denied it"), "{answer:?}");
+    }
+    assert!(waits(&stage.ask(bash(session("other"), "make all")).await), "another session may ask");
+    let day = 24 * 60 * 60 * 1000;
+    stage.world.later(day + 1).await;
+    stage.sessions.end("s".parse().unwrap(), None).await.unwrap();
+    assert!(waits(&stage.ask(bash(session("s"), "make all")).await), "and so may this one after a day");
+}

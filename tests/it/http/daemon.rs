@@ -9,26 +9,25 @@ use bestow::{
 };
 use bestow_http::{
     Limits, Options, Server,
-    credentials::{CredentialFile, Credentials, Issued, NewCredential, Role},
+    credentials::{Issued, Role},
     router,
 };
-use tempfile::TempDir;
 use tokio::{sync::OnceCell, task::JoinHandle};
 
 use super::{
     client::{Reply, call},
     description::Description,
+    issuer::Issuer,
 };
 use crate::support::{START, World, profile, settings, tags};
 
 /// An engine with the agents `bot` and `other` of `you`, and `theirs` of `them`, and its server.
 pub(crate) struct Daemon {
     pub(crate) world: World,
-    pub(crate) file: CredentialFile,
+    pub(crate) credentials: Issuer,
     pub(crate) address: SocketAddr,
     server: JoinHandle<()>,
     description: OnceCell<Description>,
-    _directory: TempDir,
 }
 
 impl Daemon {
@@ -61,19 +60,18 @@ impl Daemon {
     }
 
     async fn serving(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
-        let directory = tempfile::tempdir().unwrap();
-        let file = CredentialFile::in_directory(directory.path().join("state"));
         let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), limits).await.unwrap();
         let address = server.address();
-        let mut options = Options::new(Credentials::of(file.clone()));
+        let mut options = Options::default();
         change(&mut options);
         let router = router(&world.engine, options);
         let server = tokio::spawn(server.serve(router, std::future::pending()));
-        Daemon { world, file, address, server, description: OnceCell::new(), _directory: directory }
+        let credentials = Issuer::of(&world.engine);
+        Daemon { world, credentials, address, server, description: OnceCell::new() }
     }
 
     pub(crate) fn issue(&self, role: Role) -> Issued {
-        self.file.create(NewCredential { role, name: None, expires_at: None }, self.world.now()).unwrap()
+        self.credentials.create(role, None).unwrap()
     }
 
     /// Returns a token of an agent.
@@ -142,7 +140,7 @@ impl Daemon {
         }
         let recent = self.get(&operator, "/v1/events/recent?limit=1000").await.json;
         let events = recent["events"].as_array().unwrap().iter();
-        let passing = ["approver.arrived", "approver.left", "permission.routed"];
+        let passing = ["approver.arrived", "approver.left", "permission.routed", "credential.changed"];
         let events = events.filter(|event| passing.iter().all(|kind| event["type"] != *kind));
         state.insert("events".to_owned(), events.map(|event| event["eventId"].clone()).collect());
         state.into()

@@ -233,7 +233,7 @@ async fn a_credential_that_may_not_ask_is_a_no() {
     let daemon = Daemon::start().await;
     let issued = daemon.issue(Role::Agent { agent: "bot".parse().unwrap() });
     assert_eq!(ask(&daemon, &issued.token, &[], LS).await.code, 0);
-    daemon.file.revoke(&issued.credential.id, daemon.world.now()).unwrap();
+    daemon.credentials.revoke(&issued.credential.id).unwrap();
     let (approver, operator) = (daemon.approver("you"), daemon.issue(Role::Operator).token);
     for token in [&issued.token, &approver, &operator, "nonsense", "two words", "a\nb", "ä"] {
         let answer = ask(&daemon, token, &[], LS).await;

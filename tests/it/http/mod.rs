@@ -2,6 +2,7 @@
 
 mod at_once;
 mod attribution;
+mod authority;
 mod classify;
 pub(crate) mod client;
 mod clients;
@@ -19,6 +20,7 @@ mod half_heads;
 mod hook;
 mod hook_servers;
 mod impostor;
+pub(crate) mod issuer;
 mod malformed;
 mod numbers;
 mod process;

@@ -299,10 +299,11 @@ fn options_of_another_role_and_unknown_ids_are_errors_that_name_them() {
         (&["--role", "agent"][..], 64, "--agent"),
         (&["--role", "approver"], 64, "--owner"),
         (&["--role", "operator", "--agent", "bot"], 64, "--agent"),
-        (&["--role", "agent", "--agent", "bot", "--owner", "you"], 64, "--owner"),
+        (&["--role", "operator", "--owner", "you"], 64, "--owner"),
         (&["--role", "boss"], 64, "boss"),
         (&["--role", "agent", "--agent", "bot", "--expires", "0s"], 64, "--expires"),
-        (&["--role", "agent", "--agent", "bot", "--name", "a\nb"], 1, "name"),
+        (&["--role", "agent", "--agent", "bot", "--name", "a\nb"], 3, "name"),
+        (&["--role", "agent", "--agent", "bot", "--config", "nothing.toml"], 3, "--owner"),
     ] {
         let all: Vec<_> = ["token", "create"].iter().chain(words).copied().collect();
         let output = project.bestow(&all);
@@ -333,7 +334,7 @@ fn a_credential_for_nobody_in_the_policy_file_is_created_with_a_note() {
     for known in [&["--role", "agent", "--agent", "bot"][..], &["--role", "approver", "--owner", "you"]] {
         assert_eq!(created(known), "");
     }
-    let unread = created(&["--role", "agent", "--agent", "bot", "--config", "nothing.toml"]);
+    let unread = created(&["--role", "agent", "--agent", "bot", "--owner", "you", "--config", "nothing.toml"]);
     assert!(unread.contains("nothing.toml cannot be read") && unread.contains("`--config`"), "{unread}");
     assert_eq!(created(&["--role", "operator", "--config", "nothing.toml"]), "");
 }

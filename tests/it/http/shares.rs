@@ -53,7 +53,7 @@ async fn neither_a_rotation_nor_a_new_connection_nor_another_new_credential_fill
     }
     daemon.agent("other");
     assert_eq!(daemon.get(&bot.token, "/v1/agents/me").await.status, 429);
-    let rotated = daemon.file.rotate(&bot.credential.id, daemon.world.now()).unwrap();
+    let rotated = daemon.credentials.rotate(&bot.credential.id).unwrap();
     assert_eq!(daemon.get(&rotated.token, "/v1/agents/me").await.status, 429);
 }
 
@@ -183,9 +183,9 @@ async fn a_connection_that_knows_its_credential_is_refused_when_the_credential_e
     let wrong = if wrong == bot.token { format!("{}1", &bot.token[..bot.token.len() - 1]) } else { wrong };
     assert!(kept.get(&daemon, &wrong).await.starts_with("http/1.1 401"));
     assert!(kept.get(&daemon, &bot.token).await.starts_with("http/1.1 200"));
-    let rotated = daemon.file.rotate(&bot.credential.id, daemon.world.now()).unwrap();
+    let rotated = daemon.credentials.rotate(&bot.credential.id).unwrap();
     assert!(kept.get(&daemon, &bot.token).await.starts_with("http/1.1 401"), "rotated");
     assert!(kept.get(&daemon, &rotated.token).await.starts_with("http/1.1 200"));
-    daemon.file.revoke(&bot.credential.id, daemon.world.now()).unwrap();
+    daemon.credentials.revoke(&bot.credential.id).unwrap();
     assert!(kept.get(&daemon, &rotated.token).await.starts_with("http/1.1 401"), "revoked");
 }

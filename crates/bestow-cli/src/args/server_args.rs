@@ -12,6 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Form, McpArgs, PolicyFileArgs,
     acp_args::AcpPart,
+    admin_request::PersonArgs,
     hook_args::HookPart,
     install_args::{InstallPart, UninstallPart},
     values,
@@ -169,6 +170,9 @@ pub(crate) struct DashboardArgs {
     /// Prints the link, and opens no browser
     #[arg(long)]
     pub(crate) print_link: bool,
+    /// The file with the secret of the engine, where there is no terminal
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// The arguments of `demo`.
@@ -229,6 +233,8 @@ Examples:
         /// The id of the credential; `bestow token list` shows it
         #[arg(value_name = "ID")]
         id: CredentialId,
+        #[command(flatten)]
+        person: PersonArgs,
     },
 
     /// Revokes a credential
@@ -239,6 +245,8 @@ Examples:
         /// The id of the credential; `bestow token list` shows it
         #[arg(value_name = "ID")]
         id: CredentialId,
+        #[command(flatten)]
+        person: PersonArgs,
     },
 }
 
@@ -264,7 +272,7 @@ pub(crate) struct CreateArgs {
     /// The agent of an agent's credential
     #[arg(long, value_name = "ID", required_if_eq("role", "agent"))]
     pub(crate) agent: Option<AgentId>,
-    /// The owner for whom an approver decides
+    /// The owner for whom an approver decides, or the owner of an agent that is not registered yet
     #[arg(long, value_name = "OWNER", required_if_eq("role", "approver"))]
     pub(crate) owner: Option<OwnerId>,
     /// The person, as records name them; without it, the owner
@@ -273,9 +281,9 @@ pub(crate) struct CreateArgs {
     /// A remark: the program or device that uses the credential
     #[arg(long, value_name = "TEXT")]
     pub(crate) name: Option<String>,
-    /// The time after which it is refused, as in `30d` or `8h`; a number alone is in seconds
-    ///
-    /// Without it, the credential does not expire.
-    #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
-    pub(crate) expires: Option<Duration>,
+    /// The time after which it is refused, as in `30d` or `8h`, or `never`; a number alone is in seconds
+    #[arg(long, value_name = "TIME", value_parser = values::lifetime, default_value = "90d")]
+    pub(crate) expires: Duration,
+    #[command(flatten)]
+    pub(crate) person: PersonArgs,
 }

@@ -257,6 +257,8 @@ pub(crate) struct KeepArgs {
     pub(crate) state: PathBuf,
     #[command(flatten)]
     pub(crate) file: PolicyFileArgs,
+    #[command(flatten)]
+    pub(crate) person: PersonArgs,
 }
 
 impl AnswerArgs {

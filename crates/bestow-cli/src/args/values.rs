@@ -38,6 +38,11 @@ pub(super) fn time_limit(text: &str) -> Result<Duration, String> {
     if duration.is_zero() { Err("it must not be zero".to_owned()) } else { Ok(duration) }
 }
 
+/// Reads the lifetime of a credential.
+pub(super) fn lifetime(text: &str) -> Result<Duration, String> {
+    if text == "never" { Ok(Limits::FOREVER) } else { time_limit(text) }
+}
+
 /// Reads the time limit of a command.
 pub(super) fn run_limit(text: &str) -> Result<Duration, String> {
     if text == "unlimited" { Ok(Limits::FOREVER) } else { time_limit(text) }

@@ -46,7 +46,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
                 eprintln!("bestow: the tasks of the demo did not run: {why}");
             }
         });
-        let link = dashboard::link(url, &served.state, owner, by)?;
+        let link = dashboard::link(url, &served.state, owner, by, None)?;
         let shown = dashboard::show(&link, &served.state, args.print_link)?;
         if let Exit::Failed(why) = shown { Err(Exit::Failed(why)) } else { Ok(()) }
     })

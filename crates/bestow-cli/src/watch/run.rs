@@ -23,6 +23,7 @@ use crate::{
     exit::Exit,
     feed::{Fed, Feed},
     signals,
+    state::secret,
 };
 
 /// The time after which the waiting times are drawn again.
@@ -32,10 +33,7 @@ const TICK: Duration = Duration::from_secs(1);
 const BURST: usize = 64;
 
 pub(super) fn run(args: &WatchArgs) -> Result<Exit, Exit> {
-    let token = args.person.token_file().map(|file| {
-        let unread = |why| Exit::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
-        std::fs::read_to_string(file).map_err(unread)
-    });
+    let token = args.person.token_file().map(secret);
     let person = Person { state: args.state.clone(), by: args.person.by()?, token: token.transpose()? };
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Exit::failed)?;
     runtime.block_on(async {

@@ -1,10 +1,10 @@
-//! One credential, as the file holds it.
+//! One credential, as a server and lists show it.
 
 use std::{borrow::Borrow, fmt, str::FromStr};
 
 use bestow::{
     AgentId,
-    event::{CredentialChange, CredentialEvent, CredentialHolder, Timestamp},
+    event::{CredentialHolder, RecordedCredential, Timestamp},
     grant::Means,
     user::{ApproverId, OwnerId},
 };
@@ -154,24 +154,30 @@ pub struct Credential {
     /// The time of its revocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// True if it was made by an earlier version: it is refused until it is rotated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_rotation: bool,
 }
 
 impl Credential {
-    /// Returns true if the credential is accepted at `now`.
-    pub fn is_live(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
-    }
-
-    /// Returns a change of this credential, for [`Engine::record_credential`](bestow::Engine::record_credential). `by`
-    /// is the person who changed it, and `means` are the means by which it was changed.
-    pub fn changed(&self, change: CredentialEvent, by: Option<ApproverId>, means: Means) -> CredentialChange {
-        let holder = match self.role.clone() {
-            Role::Agent { agent } => CredentialHolder::Agent { agent },
-            Role::Approver { owner, by } => CredentialHolder::Approver { owner, person: by },
-            Role::Operator => CredentialHolder::Operator,
+    /// Returns a credential that an engine recorded. Returns none if its id is not one that this package creates.
+    pub fn of(recorded: &RecordedCredential) -> Option<Credential> {
+        let role = match recorded.holder.clone() {
+            CredentialHolder::Agent { agent, .. } => Role::Agent { agent },
+            CredentialHolder::Approver { owner, person } => Role::Approver { owner, by: person },
+            CredentialHolder::Operator => Role::Operator,
         };
-        let (credential, name) = (self.id.as_str().into(), self.name.as_deref().map(Into::into));
-        CredentialChange { credential, change, holder, name, by, means }
+        Some(Credential {
+            id: recorded.id.parse().ok()?,
+            role,
+            name: recorded.name.as_deref().map(str::to_owned),
+            created_at: recorded.created_at,
+            expires_at: recorded.expires_at,
+            is_link: recorded.is_link,
+            rotations: recorded.rotations,
+            revoked_at: recorded.revoked_at,
+            needs_rotation: recorded.secret.is_none(),
+        })
     }
 
     /// Returns the means by which its holder acts, as records name them.
@@ -186,6 +192,8 @@ impl Credential {
 pub struct NewCredential {
     /// The role, with its holder.
     pub role: Role,
+    /// The owner of the agent of an agent's credential. None for the owner of the registered agent.
+    pub owner: Option<OwnerId>,
     /// A remark: the program or device that uses it.
     pub name: Option<String>,
     /// The time from which it is refused.

@@ -1,17 +1,15 @@
 //! Credentials: the secrets by which programs and people show who they are.
 //!
-//! A credential has one [`Role`]. Its secret is shown once, when it is created; the file in the state directory holds
-//! only a hash. A running server reads the file again when it changes, so a revoked credential is refused at once.
+//! A credential has one [`Role`]. Its secret is shown once, when it is created; the engine records only a hash. A
+//! credential counts if the engine recorded its creation, and only as recorded: no file beside the trail makes one.
 
 mod credential;
 mod error;
-mod file;
 mod live;
-mod reader;
+mod recorded;
 mod token;
 
 pub use credential::{Credential, CredentialId, InvalidCredentialId, NewCredential, Role, RoleName};
 pub use error::{CredentialError, NotAuthenticated};
-pub use file::{CredentialFile, Issued};
 pub(crate) use live::Live;
-pub use reader::Credentials;
+pub use recorded::{Credentials, Issued, UnrecordedToken};

@@ -108,20 +108,20 @@ impl Entrance {
 
     /// Refuses a sender whose credential is no longer valid.
     pub(crate) fn refuse_revoked(&self, caller: &Caller) -> Result<(), Problem> {
-        if self.still_accepts(caller) { Ok(()) } else { Err(NotAuthenticated::Invalid.into()) }
+        if self.still_accepts(caller) { Ok(()) } else { Err(NotAuthenticated.into()) }
     }
 
     /// Returns true if the sender's credential is still valid.
     pub(crate) fn still_accepts(&self, caller: &Caller) -> bool {
-        self.engine.now().is_ok_and(|now| self.credentials.still_accepts(&caller.live.credential, now))
+        self.engine.now().is_ok_and(|now| self.credentials.still_accepts(&caller.live, now))
     }
 
     /// Returns the sender with a token, and counts its request.
     fn authenticated(&self, token: &str, place: Option<&ConnectionPlace>) -> Result<Caller, Problem> {
         let now = self.engine.now()?;
         let live = match place.and_then(|place| place.known(token)) {
-            // The connection has shown the token before, and the file still has its hash.
-            Some(live) if self.credentials.still_has(&live, now)? => live,
+            // The connection has shown the token before, and the records still have its hash.
+            Some(live) if self.credentials.still_accepts(&live, now) => live,
             Some(_) | None => {
                 let live = self.credentials.live(token, now)?;
                 self.admit(&live, Some(token), place)?;

@@ -11,6 +11,7 @@ use axum::{
 use bestow::{
     Agent, AgentId, Engine, Error, Event, InitialGrants, Kind, Permission, Profile,
     control::Admin,
+    decision::Refusal,
     path::SanitizedPath,
     text::{Name, Reason},
     user::OwnerId,
@@ -82,6 +83,12 @@ impl NewAgent {
         if self.owner_id.as_ref().is_some_and(|owner| *owner != own.owner) {
             return Err(Problem::forbidden("a child belongs to the owner of its creator: leave `ownerId` out"));
         }
+        // The ids of all owners share one space. Below its own id, a client neither learns nor takes one of another
+        // owner.
+        if !is_below(&self.agent_id, creator.id()) {
+            let (agent, creator) = (self.agent_id, creator.id().clone());
+            return Err(Error::Refused(Refusal::NameOfOther { agent, creator }).into());
+        }
         let reason = self.reason.clone().ok_or_else(|| missing("reason"))?;
         let directory = self.working_dir.clone().unwrap_or_else(|| own.working_dir.clone());
         let (profile, permissions) = (self.profile(own.owner.clone(), directory), self.permissions);
@@ -101,6 +108,11 @@ impl NewAgent {
         let (profile, grants) = (self.profile(owner, directory), InitialGrants::of(self.permissions));
         Ok(async move { admin.register(profile, grants).await })
     }
+}
+
+/// Returns true if an id is below another one, as `lead:helper` is below `lead`.
+fn is_below(id: &AgentId, above: &AgentId) -> bool {
+    id.as_str().strip_prefix(above.as_str()).is_some_and(|rest| rest.starts_with(':'))
 }
 
 fn missing(field: &str) -> Problem {

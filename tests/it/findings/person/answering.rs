@@ -9,6 +9,7 @@ use std::{
 use bestow::{
     Engine, Event, Kind, Outcome, PermissionRequest, Settings,
     control::{self, AdminCommand},
+    event::{CredentialHolder, CredentialOrder},
     request::Ticket,
     stdio::Bot,
 };
@@ -148,6 +149,17 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
         AdminCommand::Revoke { held: "g1".parse().unwrap(), reason: None, by: by.clone() },
         answer(control::Approval::Approve),
         answer(control::Approval::Deny),
+        AdminCommand::Credential {
+            change: CredentialOrder::Create {
+                credential: "0a1b2c3d4e5f".into(),
+                secret: [7; 32].into(),
+                holder: CredentialHolder::Operator,
+                name: None,
+                expires_at: None,
+                is_link: false,
+            },
+            by,
+        },
     ];
     let connect = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n\
                    s.sendall(sys.argv[2].encode() + b'\\n')\nprint(s.makefile().readline())";
@@ -160,6 +172,7 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
         assert!(told.contains("an agent must not answer its own requests"), "{said}: {told}");
     }
     assert!(ticket.poll().is_none());
+    assert!(engine.credentials().is_empty());
 }
 
 /// Returns all events until the engine ends.

@@ -293,7 +293,8 @@ impl Writer {
     /// Runs `bestow token`, which works with and without a server.
     async fn token(&self, words: &[&str]) -> Value {
         let mut command = tokio::process::Command::new(crate::support::BESTOW);
-        command.arg("token").args(words).arg("--json").current_dir(&self.directory);
+        command.arg("token").args(words).args(["--json", "--token-file", "state/approver-token"]);
+        command.current_dir(&self.directory);
         let output = command.output().await.unwrap();
         assert!(output.status.success(), "{words:?}: {output:?}");
         serde_json::from_slice(&output.stdout).unwrap()

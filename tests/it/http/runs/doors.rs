@@ -125,7 +125,7 @@ async fn a_revoked_credential_ends_the_socket_before_its_next_frame() {
     let mut eve = opened(&stage.daemon, &issued.token).await.unwrap();
     subscribe(&mut eve, &stage.run).await;
     heard(&mut eve).await;
-    stage.daemon.file.revoke(&issued.credential.id, stage.daemon.world.now()).unwrap();
+    stage.daemon.credentials.revoke(&issued.credential.id).unwrap();
     stage.write("a").await;
     let request = stage.asked().await;
     // The server may have closed the socket already.
@@ -150,7 +150,7 @@ async fn a_revoked_credential_gives_no_further_order_over_an_open_socket() {
     let issued = stage.daemon.issue(role);
     let mut eve = opened(&stage.daemon, &issued.token).await.unwrap();
     heard(&mut eve).await;
-    stage.daemon.file.revoke(&issued.credential.id, stage.daemon.world.now()).unwrap();
+    stage.daemon.credentials.revoke(&issued.credential.id).unwrap();
     let before = stage.daemon.world.engine.run_of(&"bot".parse().unwrap()).unwrap();
     // The server may have closed the socket already.
     let _ = eve.send(Message::text(json!({ "type": "prepare_run", "agents": ["bot"] }).to_string())).await;

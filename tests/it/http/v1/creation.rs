@@ -14,7 +14,7 @@ async fn an_agent_creates_a_child_with_what_it_holds_and_nothing_else() {
     let daemon = Daemon::start().await;
     let bot = daemon.agent("bot");
     let child = json!({
-        "agentId": "child",
+        "agentId": "bot:child",
         "name": "Helper",
         "workingDir": "/ws/part",
         "permissions": ["@write:/ws/part", "@network"],
@@ -22,14 +22,14 @@ async fn an_agent_creates_a_child_with_what_it_holds_and_nothing_else() {
     });
     let created = create(&daemon, &bot, child).await;
     assert_eq!(created.status, 201, "{}", created.body);
-    let wanted = [("id", "child"), ("ownerId", "you"), ("kind", "subagent"), ("parent", "bot"), ("name", "Helper")];
+    let wanted = [("id", "bot:child"), ("ownerId", "you"), ("kind", "subagent"), ("parent", "bot"), ("name", "Helper")];
     for (field, value) in wanted {
         assert_eq!(created.json[field], value, "{field}");
     }
-    let child = daemon.world.engine.agent("child").unwrap();
+    let child = daemon.world.engine.agent("bot:child").unwrap();
     assert!(child.check(PermissionRef::Network).is_held());
     assert!(!child.check(&"@write:/ws".parse::<Permission>().unwrap()).is_held());
-    let without = create(&daemon, &bot, json!({ "agentId": "bare", "reason": "to wait" })).await;
+    let without = create(&daemon, &bot, json!({ "agentId": "bot:bare", "reason": "to wait" })).await;
     assert_eq!((without.status, &without.json["workingDir"]), (201, &created_in(&daemon, "bot")));
 }
 
@@ -56,13 +56,38 @@ async fn a_child_that_would_have_more_than_its_creator_is_not_created() {
         (json!({ "permissions": vec!["@network"; 1_001], "reason": "r" }), 400, "invalid_body"),
     ] {
         let mut body = body;
-        body["agentId"] = "child".into();
+        body["agentId"] = "bot:child".into();
         let reply = create(&daemon, &bot, body.clone()).await;
         assert_eq!((reply.status, &reply.json["code"]), (status, &json!(code)), "{body}: {}", reply.body);
     }
     assert_eq!(daemon.world.view(), before);
-    let taken = create(&daemon, &bot, json!({ "agentId": "other", "reason": "r" })).await;
+    let own = json!({ "agentId": "bot:one", "reason": "r" });
+    assert_eq!(create(&daemon, &bot, own.clone()).await.status, 201);
+    let taken = create(&daemon, &bot, own).await;
     assert_eq!((taken.status, &taken.json["code"]), (409, &json!("agent_exists")));
+}
+
+/// An id of another owner and one that nobody has get the same answer, and none of them can be taken.
+#[tokio::test]
+async fn an_agent_neither_learns_nor_takes_ids_of_another_owner() {
+    let daemon = Daemon::start().await;
+    let bot = daemon.agent("bot");
+    let answer = async |id: &str| {
+        let reply = create(&daemon, &bot, json!({ "agentId": id, "reason": "r" })).await;
+        (reply.status, reply.body.replace(id, "ID"))
+    };
+    let free = answer("nobody").await;
+    assert_eq!(free.0, 422, "{free:?}");
+    assert!(free.1.contains("bot:helper"), "it names the way out: {}", free.1);
+    for id in ["theirs", "theirs:Plan", "claude:Plan", "bots:x"] {
+        assert_eq!(answer(id).await, free, "{id}");
+    }
+    assert_eq!(answer("bot:helper").await.0, 201);
+    for id in ["theirs", "nobody"] {
+        let body = json!({ "agentId": id, "permissions": ["@network"], "reason": "r" });
+        let given = daemon.send(&bot, "POST", "/v1/grants", &body).await;
+        assert_eq!(given.status, 404, "{id}: {}", given.body);
+    }
 }
 
 /// A child does not escape the mode and the denials of its creator, and its creator cannot retire it.
@@ -72,14 +97,14 @@ async fn a_child_is_bound_by_what_binds_its_creator() {
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let mode = json!({ "mode": "plan" });
     assert_eq!(daemon.send(&you, "PUT", "/v1/agents/bot/mode", &mode).await.status, 200);
-    let body = json!({ "agentId": "child", "permissions": ["@write:/ws"], "reason": "r" });
+    let body = json!({ "agentId": "bot:child", "permissions": ["@write:/ws"], "reason": "r" });
     let created = create(&daemon, &bot, body).await;
     assert_eq!((created.status, &created.json["mode"]), (201, &json!("plan")));
-    let child = daemon.agent("child");
+    let child = daemon.agent("bot:child");
     let write = json!({ "operation": "fs.write", "resource": "/ws/a" });
     assert_eq!(daemon.send(&child, "POST", "/v1/authorize", &write).await.json["decision"], "deny");
     for token in [&bot, &child, &you] {
-        assert_eq!(daemon.delete(token, "/v1/agents/child").await.status, 403);
+        assert_eq!(daemon.delete(token, "/v1/agents/bot:child").await.status, 403);
     }
 }
 
@@ -119,7 +144,7 @@ async fn a_repeated_creation_with_a_key_creates_once() {
         ("content-type", "application/json"),
         ("idempotency-key", "one"),
     ];
-    let body = json!({ "agentId": "child", "reason": "r" }).to_string();
+    let body = json!({ "agentId": "bot:child", "reason": "r" }).to_string();
     for _ in 0..2 {
         let reply = super::super::client::call(daemon.address, "POST", "/v1/agents", &headers, &body).await;
         assert_eq!(reply.status, 201, "{}", reply.body);

@@ -141,7 +141,7 @@ async fn a_stream_ends_when_its_credential_is_revoked() {
     let Issued { token, credential, .. } = daemon.issue(owner("you"));
     let mut events = stream(&daemon, &token, "").await.unwrap_or_else(|reply| panic!("{reply:?}"));
     let mut frames = socket(&daemon, &token, "").await.unwrap_or_else(|status| panic!("{status}"));
-    daemon.file.revoke(&credential.id, daemon.world.now()).unwrap();
+    daemon.credentials.revoke(&credential.id).unwrap();
     give(&daemon, "you", "bot", "@write:/1").await;
     let (_, end) = events.next().await.unwrap();
     assert_eq!(end["code"], "unauthorized", "no event is told any more");

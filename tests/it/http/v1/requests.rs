@@ -69,7 +69,7 @@ async fn a_waiting_call_of_a_revoked_credential_learns_nothing() {
     for _ in 0..8 {
         assert_eq!(daemon.get(&token, &format!("/v1/requests/{id}")).await.json["status"], "pending");
     }
-    daemon.file.revoke(&credential.id, daemon.world.now()).unwrap();
+    daemon.credentials.revoke(&credential.id).unwrap();
     assert_eq!(answer(&daemon, &you, &id, &json!({ "decision": "allow" })).await.status, 200);
     assert_eq!(waiting.await.unwrap().status, 401);
 }

@@ -1,13 +1,13 @@
 //! Tests of sessions: a link is exchanged once, and the session ends with its credential.
 
-use bestow_http::credentials::{CredentialError, Issued, Role};
+use bestow_http::credentials::{Issued, Role};
 use serde_json::json;
 
 use super::super::{client::call, daemon::Daemon};
 
 fn link(daemon: &Daemon) -> Issued {
     let role = Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() };
-    daemon.file.create_link(role, Some("dashboard".to_owned()), daemon.world.now()).unwrap()
+    daemon.credentials.create_link(role, daemon.world.now())
 }
 
 async fn open(daemon: &Daemon, link: &str) -> super::super::client::Reply {
@@ -58,7 +58,7 @@ async fn a_link_ends_after_five_minutes_and_a_session_after_twelve_hours() {
     daemon.world.later(12 * 60 * 60 * 1000).await;
     assert_eq!(daemon.get(&token, "/v1/session").await.status, 401);
     link(&daemon);
-    let listed = daemon.file.list().unwrap();
+    let listed = daemon.credentials.list();
     assert!(listed.iter().all(|credential| credential.id != late.credential.id), "no record names an unused link");
     assert!(listed.iter().any(|credential| credential.id == used.credential.id), "records may name a session");
 }
@@ -67,9 +67,9 @@ async fn a_link_ends_after_five_minutes_and_a_session_after_twelve_hours() {
 async fn a_link_can_be_revoked_and_not_be_rotated() {
     let daemon = Daemon::start().await;
     let link = link(&daemon);
-    let rotated = daemon.file.rotate(&link.credential.id, daemon.world.now());
-    assert!(matches!(rotated, Err(CredentialError::Unknown(_))), "{rotated:?}");
-    daemon.file.revoke(&link.credential.id, daemon.world.now()).unwrap();
+    let rotated = daemon.credentials.rotate(&link.credential.id);
+    assert!(rotated.unwrap_err().to_string().contains("there is no credential"));
+    daemon.credentials.revoke(&link.credential.id).unwrap();
     assert_eq!(open(&daemon, &link.token).await.status, 401);
 }
 
@@ -77,7 +77,7 @@ async fn a_link_can_be_revoked_and_not_be_rotated() {
 async fn a_malformed_link_is_an_error_and_writes_nothing() {
     let daemon = Daemon::start().await;
     let link = link(&daemon);
-    let before = std::fs::read(daemon.file.path()).unwrap();
+    let before = daemon.world.engine.last_sequence().unwrap();
     let headers = [("content-type", "application/json")];
     for body in ["", "[]", "{}", r#"{"link":1}"#, r#"{"link":"x","more":1}"#, r#"{"link":"x","link":"y"}"#] {
         let reply = call(daemon.address, "POST", "/v1/session", &headers, body).await;
@@ -86,20 +86,17 @@ async fn a_malformed_link_is_an_error_and_writes_nothing() {
     for guess in ["x", "", &link.token[..40], &link.token.replace('a', "b")] {
         assert_eq!(open(&daemon, guess).await.status, 401, "{guess}");
     }
-    assert_eq!(std::fs::read(daemon.file.path()).unwrap(), before);
+    assert_eq!(daemon.world.engine.last_sequence().unwrap(), before);
     assert_eq!(open(&daemon, &link.token).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_link_from_before_this_server_opens_nothing() {
     let world = crate::support::World::new();
-    let directory = tempfile::tempdir().unwrap();
-    let file = bestow_http::credentials::CredentialFile::in_directory(directory.path().join("state"));
     let role = Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() };
-    let old = file.create_link(role, None, world.now()).unwrap();
+    let old = super::super::issuer::Issuer::of(&world.engine).create_link(role, world.now());
     world.later(1).await;
-    let credentials = bestow_http::credentials::Credentials::of(file);
-    let daemon = Daemon::of(world, bestow_http::Limits::default(), |options| options.credentials = credentials).await;
+    let daemon = Daemon::of(world, bestow_http::Limits::default(), |_| {}).await;
     assert_eq!(open(&daemon, &old.token).await.status, 401, "another program may have got it at the address");
 }
 

@@ -65,7 +65,7 @@ async fn a_ticket_ends_with_its_time_and_with_its_credential() {
     daemon.world.later(30_000).await;
     assert_eq!(opens(&daemon, &late).await, Err(401));
     let revoked = ticket(&daemon, &token).await;
-    daemon.file.revoke(&credential.id, daemon.world.now()).unwrap();
+    daemon.credentials.revoke(&credential.id).unwrap();
     assert_eq!(opens(&daemon, &revoked).await, Err(401));
 }
 
@@ -75,7 +75,7 @@ async fn a_ticket_of_a_rotated_credential_is_refused() {
     let role = Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() };
     let Issued { token, credential, .. } = daemon.issue(role);
     let given = ticket(&daemon, &token).await;
-    daemon.file.rotate(&credential.id, daemon.world.now()).unwrap();
+    daemon.credentials.rotate(&credential.id).unwrap();
     assert_eq!(opens(&daemon, &given).await, Err(401));
 }
 

@@ -1,0 +1,106 @@
+//! Credentials in the kernel: what counts is what was recorded, and it ends with its agent.
+
+use std::sync::Arc;
+
+use super::*;
+#[cfg(feature = "journal")]
+use crate::kernel::LostRevocations;
+use crate::model::{CredentialEvent, CredentialHolder, CredentialOrder, RecordedCredential};
+
+const ID: &str = "0a1b2c3d4e5f";
+
+fn change(order: CredentialOrder) -> Command {
+    Command::ChangeCredential { order, by: None, means: "test".into() }
+}
+
+fn created(agent: &str) -> CredentialOrder {
+    CredentialOrder::Create {
+        credential: ID.into(),
+        secret: [1; 32].into(),
+        holder: CredentialHolder::Agent { agent: id(agent), owner: None },
+        name: None,
+        expires_at: Some(NOW.after(std::time::Duration::from_secs(60))),
+        is_link: false,
+    }
+}
+
+fn revoked() -> CredentialOrder {
+    CredentialOrder::Revoke { credential: ID.into() }
+}
+
+fn known(state: &State) -> Arc<RecordedCredential> {
+    Arc::clone(state.credentials.get(ID).unwrap())
+}
+
+fn world() -> State {
+    let mut state = State::new(settings(|_| {}));
+    state.execute(register("bot", "you", Kind::Subagent, &[]), NOW).unwrap();
+    state
+}
+
+#[test]
+fn a_credential_of_an_earlier_record_counts_once_it_is_rotated() {
+    let mut state = world();
+    let old = format!(
+        r#"{{"type":"credential.changed","credential":"{ID}","change":"created","holder":{{"role":"agent","agent":"bot"}},"means":"cli"}}"#
+    );
+    state.apply(&serde_json::from_str(&old).unwrap());
+    assert_eq!(known(&state).secret, None, "no secret opens it");
+    let order = CredentialOrder::Rotate { credential: ID.into(), secret: [2; 32].into() };
+    state.execute(change(order), NOW).unwrap();
+    assert_eq!(known(&state).secret, Some([2; 32].into()));
+    let CredentialHolder::Agent { owner, .. } = known(&state).holder.clone() else { panic!() };
+    assert_eq!(owner, Some("you".parse().unwrap()), "it is bound to the owner of its agent");
+}
+
+#[test]
+fn a_retired_agent_ends_its_credentials_in_the_same_step() {
+    let mut state = world();
+    state.execute(change(created("bot")), NOW).unwrap();
+    let events = state.execute(Command::Retire { agent: id("bot") }, NOW).unwrap();
+    let ends = |event: &&Event| matches!(event, Event::CredentialChanged { change } if change.change == CredentialEvent::Revoked);
+    assert_eq!(events.iter().filter(ends).count(), 1, "the trail says so");
+    assert!(known(&state).revoked_at.is_some());
+}
+
+#[test]
+fn a_revocation_is_published_before_it_is_stored() {
+    let mut ahead = world();
+    ahead.execute(change(created("bot")), NOW).unwrap();
+    let mut published = ahead.clone();
+    for event in ahead.execute(change(revoked()), NOW).unwrap() {
+        published.lose(&event, &ahead);
+    }
+    assert!(known(&published).revoked_at.is_some());
+}
+
+#[test]
+fn a_created_credential_that_is_revoked_by_now_is_never_live() {
+    let (mut ahead, mut published) = (world(), world());
+    let mut events = ahead.execute(change(created("bot")), NOW).unwrap();
+    events.extend(ahead.execute(change(revoked()), NOW).unwrap());
+    published.catch_up(&events[0], &ahead);
+    assert!(known(&published).revoked_at.is_some(), "its revocation is decided, and not stored yet");
+}
+
+/// The records after a cut do not count. What they took away stays away.
+#[cfg(feature = "journal")]
+#[test]
+fn records_that_are_set_aside_revive_no_secret() {
+    let mut kept = world();
+    kept.execute(change(created("bot")), NOW).unwrap();
+    for order in [revoked(), CredentialOrder::Rotate { credential: ID.into(), secret: [2; 32].into() }] {
+        let (mut later, mut state, mut lost) = (kept.clone(), kept.clone(), LostRevocations::default());
+        later.execute(change(order), NOW).unwrap().iter().for_each(|event| lost.hear(event));
+        state.take_away_again(&lost, None, NOW);
+        assert!(known(&state).revoked_at.is_some());
+    }
+}
+
+#[test]
+fn a_state_read_from_an_image_has_its_credentials() {
+    let mut state = world();
+    state.execute(change(created("bot")), NOW).unwrap();
+    let image = serde_json::to_vec(&state).unwrap();
+    assert_eq!(State::from_image(image).unwrap().credentials, state.credentials);
+}
