@@ -46,6 +46,7 @@ mod safe;
 mod shape;
 mod span;
 mod spelling;
+mod surroundings;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -79,6 +80,7 @@ pub mod internal {
         needs::{bare_hosts, hosts_in},
         programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
+        surroundings::Surroundings,
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,
             read as read_call, read_as as read_call_as,

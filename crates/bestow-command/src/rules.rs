@@ -1,6 +1,8 @@
 //! The rules that a classifier adds to those that are built in.
 
-use crate::{addition::Additions, tier::Profile};
+use std::sync::Arc;
+
+use crate::{addition::Additions, surroundings::Surroundings, tier::Profile};
 
 /// The profile and the custom rules of a person.
 #[derive(Clone, Debug, Default)]
@@ -9,4 +11,6 @@ pub(crate) struct Rules {
     pub(crate) additions: Additions,
     /// True if earlier calls may have set variables of the shell.
     pub(crate) used_shell: bool,
+    /// The directories of the agent, as far as they are known.
+    pub(crate) surroundings: Arc<Surroundings>,
 }

@@ -9,6 +9,7 @@ mod lineage;
 mod modes;
 mod secrets;
 mod seen;
+mod trees;
 
 use bestow::{
     Action, Agent, Event,

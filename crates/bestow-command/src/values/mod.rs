@@ -13,6 +13,7 @@ mod path;
 mod pattern;
 mod permission;
 mod script;
+mod selection;
 mod sensitive;
 mod spoken;
 mod strict_json;
@@ -44,6 +45,7 @@ pub mod shared {
         named::{Below, Named},
         pattern::Coverage,
         permission::{MAX_PERMISSIONS, list as list_permissions},
+        selection::Selection,
         sensitive::{
             Columns, OBEYED_IN_REPOSITORY, REPOSITORY, columns_of_text, held_in_place, is_sensitive_name,
             makes_a_repository, sensitive_examples, sensitive_part, table_fingerprint,
