@@ -99,6 +99,7 @@ pub mod grant {
 
 /// The services that the host program provides: clock, disk paths, store and hooks.
 pub mod host {
+    pub use crate::fs::{Ignoring, TrackedFiles};
     pub use crate::model::HookName;
     pub use crate::ports::{
         AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

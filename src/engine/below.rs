@@ -1,13 +1,19 @@
 //! Finds the paths below a used directory, and the matches of a pattern, that a rule or a policy mentions.
 
+use bestow_command::internal::DeclaredCall;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{
     kernel::{ResolvedAction, Spoken, Target, Use, operation_of},
-    model::{Access, AgentId, PathGlob, Permission, SanitizedPath, Tier, UseOrigin},
+    model::{Access, AgentId, Escaped, PathGlob, Permission, SanitizedPath, Selection, Tier, UseOrigin},
+    ports::Paths,
 };
 
-use super::{Error, plain_action::invalid, shared::Shared};
+use super::{
+    Error,
+    selected::{SelectedFiles, tracked_files},
+    shared::Shared,
+};
 
 /// Paths that an action uses besides those that it names.
 #[derive(Debug, Default)]
@@ -16,7 +22,7 @@ pub(super) struct Reached {
     /// Matches of patterns, with the access to them.
     names: Vec<(Access, SanitizedPath)>,
     /// Directories whose file versions the action shows. The engine does not know which versions are stored.
-    versions: Vec<SanitizedPath>,
+    versions: Vec<Versions>,
 }
 
 /// A directory that is used with its content.
@@ -24,6 +30,8 @@ pub(super) struct Reached {
 struct Tree {
     access: Access,
     root: SanitizedPath,
+    /// True if the action certainly uses all of it.
+    certain: bool,
     only: Only,
 }
 
@@ -33,46 +41,62 @@ enum Only {
     All,
     /// The paths that match one of these absolute globs.
     Globs(GlobSet),
+    Selected(Box<SelectedFiles>),
+}
+
+/// A repository of which an action shows versions of files.
+#[derive(Debug)]
+struct Versions {
+    start: SanitizedPath,
+    /// True if only files of the index are shown.
+    only_tracked: bool,
+    /// The paths to which the action restricts itself. Empty for all.
+    paths: Vec<SanitizedPath>,
 }
 
 impl Tree {
-    fn uses(&self, path: &SanitizedPath) -> bool {
+    fn uses(&self, path: &SanitizedPath, paths: &dyn Paths) -> bool {
         let within = self.root.contains(path)
             && match &self.only {
                 Only::All => true,
                 Only::Globs(globs) => globs.is_match(path.as_path()),
+                Only::Selected(selected) => selected.may_include(path, paths),
             };
         // A use of the root is also a use of its ancestor directories.
         within || path.contains(&self.root)
+    }
+
+    /// Returns true if the action certainly uses `path`, and cannot leave it out. A search may leave out what it reads.
+    fn cannot_leave_out(&self, path: &SanitizedPath) -> bool {
+        self.access == Access::Write && self.certain || path.contains(&self.root)
     }
 }
 
 impl Reached {
     /// Adds a directory with its whole content.
-    pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath) {
-        self.trees.push(Tree { access, root, only: Only::All });
+    pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath, certain: bool) {
+        self.trees.push(Tree { access, root, certain, only: Only::All });
+    }
+
+    /// Adds the files of a directory that are selected.
+    fn selected_below(&mut self, access: Access, root: SanitizedPath, certain: bool, selected: SelectedFiles) {
+        self.trees.push(Tree { access, root, certain, only: Only::Selected(Box::new(selected)) });
     }
 
     /// Adds the part of a directory that matches one of `globs`. They match at any depth, as in search tools.
-    pub(super) fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
+    fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
         let only = at_any_depth(&root, globs).map_or(Only::All, Only::Globs);
-        self.trees.push(Tree { access, root, only });
-    }
-
-    /// Adds a directory whose stored file versions a repository shows.
-    pub(super) fn versions_below(&mut self, root: SanitizedPath) {
-        self.versions.push(root);
+        self.trees.push(Tree { access, root, certain: true, only });
     }
 
     /// Adds every path below `root` that matches a shell pattern, where no disk lists the matches.
     fn matched_below(&mut self, access: Access, root: SanitizedPath, pattern: &str) {
         let only = from(&root, pattern).map_or(Only::All, Only::Globs);
-        self.trees.push(Tree { access, root, only });
+        self.trees.push(Tree { access, root, certain: true, only });
     }
 
-    fn roots(&self, access: Access) -> Vec<SanitizedPath> {
-        let trees = self.trees.iter().filter(|tree| tree.access == access).map(|tree| tree.root.clone());
-        trees.collect()
+    fn trees(&self, access: Access) -> impl Iterator<Item = &Tree> {
+        self.trees.iter().filter(move |tree| tree.access == access)
     }
 }
 
@@ -104,8 +128,9 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
     set.build().ok()
 }
 
-/// The reason why a command line that shows file versions needs an approval.
-const MAY_SHOW: &str = "Dangerous command: it may show versions of a file for which a rule denies or asks";
+/// The maximum number of restricted paths in its directories that an action names one by one. A record lists twice as
+/// many uses.
+const MAX_RESTRICTED_PATHS: usize = 32;
 
 impl Shared {
     /// Adds the matches of `pattern` in `start`, with their content if `all` is set.
@@ -121,51 +146,133 @@ impl Shared {
             return reached.matched_below(access, start.clone(), pattern);
         }
         let Some(names) = self.paths.matching(start, pattern) else {
-            return reached.all_below(access, start.clone());
+            return reached.all_below(access, start.clone(), true);
         };
         for name in names {
             // A path that cannot be followed cannot be used either.
             let Ok(real) = self.paths.real(&name) else { continue };
             if all {
-                reached.all_below(access, real.path.clone());
+                reached.all_below(access, real.path.clone(), true);
             }
             reached.names.push((access, real.path));
+        }
+    }
+
+    /// Adds the content of `root`, as far as it is selected.
+    pub(super) fn reach_content(
+        &self,
+        reached: &mut Reached,
+        access: Access,
+        root: &SanitizedPath,
+        certain: bool,
+        (selection, trusts_names): (Option<&Selection>, bool),
+    ) {
+        match selection {
+            Some(selection) => {
+                let selected = SelectedFiles::new(root, selection, trusts_names, &*self.paths);
+                reached.selected_below(access, root.clone(), certain, selected);
+            }
+            None => reached.all_below(access, root.clone(), certain),
+        }
+    }
+
+    /// Adds the content of a directory that a tool call uses: what matches one of its globs, or what is selected.
+    pub(super) fn reach_of_call(
+        &self,
+        reached: &mut Reached,
+        access: Access,
+        root: &SanitizedPath,
+        call: &DeclaredCall<'_>,
+    ) {
+        if call.globs.is_empty() && !call.selection.is_everything() {
+            self.reach_content(reached, access, root, true, (Some(&call.selection), true));
+        } else {
+            reached.found_below(access, root.clone(), &call.globs);
         }
     }
 
     /// Adds the targets of the links below `root`.
     pub(super) fn reach_links(&self, reached: &mut Reached, access: Access, root: &SanitizedPath) {
         match self.paths.linked_below(root) {
-            Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found)),
+            Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found, false)),
             // These paths have no links. Otherwise the targets are unknown.
             None if self.paths.have_no_links() => {}
-            None => reached.all_below(access, SanitizedPath::root()),
+            None => reached.all_below(access, SanitizedPath::root(), false),
         }
     }
 
-    /// Raises the tier of a command line that shows file versions, unless none of the versions can be protected, denied
-    /// or subject to approval. The engine does not know which versions the repository stores.
+    /// Adds a directory whose stored file versions a repository shows.
+    pub(super) fn reach_versions(&self, reached: &mut Reached, start: &SanitizedPath, selection: Option<&Selection>) {
+        let named = selection.into_iter().flat_map(|selection| &selection.paths);
+        let real = named.filter_map(|name| self.paths.real(&format!("{start}/{name}")).ok());
+        let paths = real.filter(|real| real.identity.is_some()).map(|real| real.path).collect();
+        let only_tracked = selection.is_some_and(|selection| selection.only_tracked);
+        reached.versions.push(Versions { start: start.clone(), only_tracked, paths });
+    }
+
+    /// Adds a use for each file with a restriction of which the action may show a version. Only some versions are in
+    /// files: those of the index, which are known, and those on the disk.
     pub(super) fn with_what_versions_show(
         &self,
         agent: &AgentId,
         mut understood: ResolvedAction,
         reached: &Reached,
     ) -> Result<ResolvedAction, Error> {
-        if reached.versions.is_empty() || understood.in_sandbox || !understood.reads_besides() {
+        if understood.in_sandbox {
             return Ok(understood);
         }
-        let tool = understood.tool.clone();
-        let spoken = self.look(|state, _| {
-            let known = state.agents.get(agent)?;
-            Some(state.spoken_below(known, &tool, Access::Read, &reached.versions))
-        })?;
-        let mut shown = Reached::default();
-        reached.versions.iter().for_each(|root| shown.all_below(Access::Read, root.clone()));
-        let found = spoken.map(|spoken| self.spoken_of(&spoken, Access::Read, &shown, &[]));
-        if found.is_none_or(|found| found.map_or(true, |found| !found.is_empty())) {
-            understood.distrust(MAY_SHOW);
+        for versions in &reached.versions {
+            let tracked = tracked_files(&versions.start, &*self.paths);
+            let is_shown = |path: &SanitizedPath| {
+                versions.paths.is_empty() || versions.paths.iter().any(|one| one.contains(path) || path.contains(one))
+            };
+            let restricted =
+                self.restricted_below(agent, &understood, Access::Read, std::slice::from_ref(&versions.start))?;
+            let Some(restricted) = restricted else { continue };
+            let is_restricted = |path: &&SanitizedPath| {
+                let denies = |glob: &PathGlob| glob.denies(path).unwrap_or(true);
+                restricted.paths.iter().any(|one| one.contains(path)) || restricted.globs.iter().any(denies)
+            };
+            let mut shown: Vec<_> =
+                tracked.iter().flatten().filter(|path| is_shown(path)).filter(is_restricted).cloned().collect();
+            if tracked.is_none() || !versions.only_tracked {
+                let mut everywhere = Reached::default();
+                everywhere.all_below(Access::Read, versions.start.clone(), false);
+                match self.restricted_in(&restricted, Access::Read, &everywhere, &[]) {
+                    Ok(found) => shown.extend(found.into_iter().map(|(path, _)| path).filter(is_shown)),
+                    Err(why) => understood.uses.add(unresolved(Access::Read, &versions.start, &why)),
+                }
+            }
+            shown.truncate(MAX_RESTRICTED_PATHS + 1);
+            if shown.len() > MAX_RESTRICTED_PATHS {
+                let why = "it may show versions of many files that rules deny";
+                understood.uses.add(unresolved(Access::Read, &versions.start, why));
+                continue;
+            }
+            for path in shown {
+                let (operation, target) = (operation_of(Access::Read), Target::Path(path));
+                understood.uses.add(Use { operation, target, takes: None, origin: UseOrigin::Inside });
+            }
         }
         Ok(understood)
+    }
+
+    /// Returns the restrictions of `agent` for paths below `roots`.
+    fn restricted_below(
+        &self,
+        agent: &AgentId,
+        understood: &ResolvedAction,
+        access: Access,
+        roots: &[SanitizedPath],
+    ) -> Result<Option<Spoken>, Error> {
+        // A destructive action is denied anyway. A person who enables it once has seen the directory.
+        let destroys = understood.tier == Some(Tier::Destructive);
+        self.look(|state, _| {
+            let known = state.agents.get(agent)?;
+            let mut spoken = state.spoken_below(known, &understood.tool, access, roots);
+            spoken.paths.retain(|path| !destroys || !state.is_protected(&Permission::write(path.clone())));
+            Some(spoken)
+        })
     }
 
     /// Adds a use for each reached path that is protected, denied or subject to approval.
@@ -179,57 +286,46 @@ impl Shared {
         if understood.in_sandbox {
             return Ok(understood);
         }
-        // A destructive action is denied anyway. A person who enables it once has seen the directory.
-        let destroys = understood.tier == Some(Tier::Destructive);
         for access in [Access::Read, Access::Write] {
-            let mut roots = reached.roots(access);
             let names: Vec<_> =
                 reached.names.iter().filter(|(used, _)| *used == access).map(|(_, name)| name).collect();
+            let mut roots: Vec<_> = reached.trees(access).map(|tree| tree.root.clone()).collect();
             roots.extend(names.iter().copied().cloned());
             if roots.is_empty() {
                 continue;
             }
-            let tool = understood.tool.clone();
-            let spoken = self.look(|state, _| {
-                let known = state.agents.get(agent)?;
-                let mut spoken = state.spoken_below(known, &tool, access, &roots);
-                spoken.paths.retain(|path| !destroys || !state.is_protected(&Permission::write(path.clone())));
-                Some(spoken)
-            })?;
-            let Some(spoken) = spoken else { continue };
-            let found = match self.spoken_of(&spoken, access, reached, &names) {
-                Ok(found) => found,
-                Err(_) if destroys => continue,
-                Err(why) => {
-                    let text = understood.target().resource().to_owned();
-                    return Ok(invalid(understood, &text, &why));
+            let Some(restricted) = self.restricted_below(agent, &understood, access, &roots)? else { continue };
+            match self.restricted_in(&restricted, access, reached, &names) {
+                Ok(found) => {
+                    for (path, origin) in found {
+                        let (operation, target) = (operation_of(access), Target::Tree(path));
+                        understood.uses.add(Use { operation, target, takes: None, origin });
+                    }
                 }
-            };
-            for path in found {
-                let (operation, target) = (operation_of(access), Target::Tree(path));
-                understood.uses.add(Use { operation, target, takes: None, origin: UseOrigin::Named });
+                Err(_) if understood.tier == Some(Tier::Destructive) => {}
+                Err(why) => {
+                    for root in &roots {
+                        understood.uses.add(unresolved(access, root, &why));
+                    }
+                }
             }
         }
         Ok(understood)
     }
 
-    /// Returns the reached paths that a rule or a policy mentions.
-    fn spoken_of(
+    /// Returns the reached paths that a rule or a policy restricts, and the evidence that the action uses them.
+    fn restricted_in(
         &self,
-        spoken: &Spoken,
+        restricted: &Spoken,
         access: Access,
         reached: &Reached,
         names: &[&SanitizedPath],
-    ) -> Result<Vec<SanitizedPath>, String> {
-        let is_used = |path: &SanitizedPath| {
-            let mut trees = reached.trees.iter().filter(|tree| tree.access == access);
-            trees.any(|tree| tree.uses(path)) || names.iter().any(|name| name.contains(path) || path.contains(name))
-        };
-        let mut found: Vec<_> = spoken.paths.iter().filter(|path| is_used(path)).cloned().collect();
-        if spoken.globs.is_empty() {
-            return Ok(found);
-        }
-        for glob in &spoken.globs {
+    ) -> Result<Vec<(SanitizedPath, UseOrigin)>, String> {
+        let is_name = |path: &SanitizedPath| names.iter().any(|name| name.contains(path) || path.contains(name));
+        let is_used =
+            |path: &SanitizedPath| reached.trees(access).any(|tree| tree.uses(path, &*self.paths)) || is_name(path);
+        let mut found: Vec<_> = restricted.paths.iter().filter(|path| is_used(path)).cloned().collect();
+        for glob in &restricted.globs {
             for name in names {
                 if glob.denies(name).map_err(|why| why.to_string())? {
                     found.push((*name).clone());
@@ -237,21 +333,32 @@ impl Shared {
                 }
             }
         }
-        let roots = reached.roots(access);
-        if roots.is_empty() {
-            return Ok(found);
-        }
-        match self.paths.first_below(&spoken.globs, &roots, &is_used) {
-            Ok(Some(below)) => found.extend(below),
-            // The disk cannot be searched: every path that a glob may match counts as existing.
-            Ok(None) => {
-                let below = |glob| roots.iter().filter_map(move |root| possible(glob, root, &is_used));
-                found.extend(spoken.globs.iter().flat_map(below));
+        let roots: Vec<_> = reached.trees(access).map(|tree| tree.root.clone()).collect();
+        if !roots.is_empty() && !restricted.globs.is_empty() {
+            match self.paths.denied_below(&restricted.globs, &roots, MAX_RESTRICTED_PATHS, &is_used) {
+                Ok(Some(below)) => found.extend(below),
+                // The disk cannot be searched: every path that a glob may match counts as existing.
+                Ok(None) => {
+                    let below = |glob| roots.iter().filter_map(move |root| possible(glob, root, &is_used));
+                    found.extend(restricted.globs.iter().flat_map(below));
+                }
+                Err(why) => return Err(why.to_string()),
             }
-            Err(why) => return Err(why.to_string()),
         }
-        Ok(found)
+        let cannot_leave_out = |path: &SanitizedPath| {
+            let trees = reached.trees(access).filter(|tree| tree.uses(path, &*self.paths));
+            is_name(path) || trees.into_iter().any(|tree| tree.cannot_leave_out(path))
+        };
+        let origin = |path: &SanitizedPath| if cannot_leave_out(path) { UseOrigin::Named } else { UseOrigin::Inside };
+        Ok(found.into_iter().map(|path| (path.clone(), origin(&path))).collect())
     }
+}
+
+/// Returns the use of a directory whose restricted paths are unknown.
+fn unresolved(access: Access, root: &SanitizedPath, why: &str) -> Use {
+    let why = format!("`{}` may contain what rules deny: {why}", Escaped(root.as_str())).into();
+    let target = Target::Unresolved { text: root.as_str().into(), why };
+    Use { operation: operation_of(access), target, takes: None, origin: UseOrigin::Named }
 }
 
 /// Returns a path below `root` that `glob` may match, if there is one. The decision about it applies to all matches.

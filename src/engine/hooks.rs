@@ -50,7 +50,7 @@ impl Shared {
 impl Agent {
     /// Asks the hooks about `action`, and returns the action to decide with their results.
     pub(super) async fn heard(&self, action: Action) -> Result<HeardOf, Error> {
-        let considered = self.considered(&action)?;
+        let considered = self.considered_aside(&action).await?;
         let hooks = self.shared.hooks.load_full();
         if hooks.is_empty() {
             return Ok(HeardOf { action: considered, opinions: Vec::new(), updated: None });
@@ -68,7 +68,7 @@ impl Agent {
         };
         // While the hooks ran, a link may have moved: then their results are about another action. The mode may have
         // changed: then the action is evaluated in the current mode.
-        let now = ResolvedAction { updated: updated.is_some(), ..self.considered(meant)? };
+        let now = ResolvedAction { updated: updated.is_some(), ..self.considered_aside(meant).await? };
         let moved = now.facts().input != before.facts().input;
         let opinions = if moved { hooks.iter().map(failed).collect() } else { opinions };
         Ok(HeardOf { action: now, opinions, updated })

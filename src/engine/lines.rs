@@ -10,7 +10,7 @@ use std::{
 
 use bestow_command::{
     Classifier,
-    internal::{Judged, NamedUses},
+    internal::{Judged, NamedUses, Surroundings},
 };
 use foldhash::fast::RandomState;
 
@@ -26,6 +26,7 @@ const LONGEST: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) text: Arc<str>,
+    surroundings: Arc<Surroundings>,
     /// The parts of the line; none if it was not understood.
     pub(super) parts: Option<Vec<SpokenPart>>,
     /// The fingerprint of the line with these parts.
@@ -40,7 +41,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn of(text: &str, judged: Judged) -> Line {
+    pub(super) fn of(text: &str, surroundings: &Arc<Surroundings>, judged: Judged) -> Line {
         let secrets = Secrets::of(text);
         let found = &judged.classification;
         let shape = found.shape.as_ref().map(|shape| CommandShape::of(shape, |whole| secrets.redacted_in(whole)));
@@ -51,6 +52,7 @@ impl Line {
         let parts = judged.spoken();
         Line {
             text: text.into(),
+            surroundings: Arc::clone(surroundings),
             doing: Arc::new(CommandFingerprint::of(text, parts.as_deref())),
             parts,
             shown: secrets.redacted_but(&judged.programs()),
@@ -76,19 +78,26 @@ impl Reader {
         Reader { classifier, plainly: Lines::default(), strictly: Lines::default() }
     }
 
-    /// Returns the meaning of a line in this shell. With `strictly`, only reads are allowed without approval. Few
-    /// callers name a shell, so only lines of an unknown one are cached.
-    pub(super) fn line(&self, text: &str, strictly: bool, shell: Shell) -> Arc<Line> {
-        if shell != Shell::Unknown {
-            let classifier = self.classifier.in_shell(shell);
+    /// Returns the meaning of a line that runs in this shell, with these directories. With `strictly`, only reads are
+    /// allowed without approval. Few callers name a shell, so only lines of an unknown one are cached.
+    pub(super) fn line(
+        &self,
+        text: &str,
+        shell: Shell,
+        surroundings: &Arc<Surroundings>,
+        strictly: bool,
+    ) -> Arc<Line> {
+        let read = || {
+            let classifier = self.classifier.within(surroundings);
+            let classifier = if shell == Shell::Unknown { classifier } else { classifier.in_shell(shell) };
             let classifier = if strictly { classifier.strictly() } else { classifier };
-            return Arc::new(Line::of(text, classifier.judge(text)));
+            Line::of(text, surroundings, classifier.judge(text))
+        };
+        if shell != Shell::Unknown {
+            return Arc::new(read());
         }
-        if strictly {
-            self.strictly.get_or(text, || Line::of(text, self.classifier.strictly().judge(text)))
-        } else {
-            self.plainly.get_or(text, || Line::of(text, self.classifier.judge(text)))
-        }
+        let lines = if strictly { &self.strictly } else { &self.plainly };
+        lines.get_or(text, surroundings, read)
     }
 }
 
@@ -112,12 +121,14 @@ impl fmt::Debug for Lines {
 }
 
 impl Lines {
-    fn get_or(&self, text: &str, read: impl FnOnce() -> Line) -> Arc<Line> {
+    fn get_or(&self, text: &str, surroundings: &Arc<Surroundings>, read: impl FnOnce() -> Line) -> Arc<Line> {
         if text.len() > LONGEST {
             return Arc::new(read());
         }
         // After a panic in another thread the cache is not used, and every line is read again.
         let known = self.0.lock().ok().and_then(|mut kept| kept.get(text));
+        // The same line may destroy the directory of another agent.
+        let known = known.filter(|line| line.surroundings == *surroundings);
         known.unwrap_or_else(|| {
             let line = Arc::new(read());
             if let Ok(mut kept) = self.0.lock() {
@@ -161,21 +172,31 @@ mod tests {
     #[test]
     fn a_line_is_read_once_and_only_so_many_lines_are_kept() {
         let reader = Reader::new(Classifier::default());
-        let first = reader.line("git status", false, Shell::Unknown);
-        assert!(Arc::ptr_eq(&first, &reader.line("git status", false, Shell::Unknown)));
-        assert!(
-            !Arc::ptr_eq(&first, &reader.line("git status", true, Shell::Unknown)),
-            "another line between safe and dangerous"
-        );
+        let nowhere = Arc::new(Surroundings::default());
+        let line = |text: &str, strictly| reader.line(text, Shell::Unknown, &nowhere, strictly);
+        let first = line("git status", false);
+        assert!(Arc::ptr_eq(&first, &line("git status", false)));
+        assert!(!Arc::ptr_eq(&first, &line("git status", true)), "another limit of safe lines");
         for number in 0..3 * MOST {
-            let _ = reader.line(&format!("cat f{number}"), false, Shell::Unknown);
+            let _ = line(&format!("cat f{number}"), false);
             // A line that is used repeatedly stays in the cache.
-            assert!(Arc::ptr_eq(&first, &reader.line("git status", false, Shell::Unknown)));
+            assert!(Arc::ptr_eq(&first, &line("git status", false)));
             let kept = reader.plainly.0.lock().unwrap();
             assert!(kept.lately.len() + kept.before.len() <= 2 * MOST);
         }
         let long = format!("cat {}", "f".repeat(LONGEST));
-        assert!(!Arc::ptr_eq(&reader.line(&long, false, Shell::Unknown), &reader.line(&long, false, Shell::Unknown)));
+        assert!(!Arc::ptr_eq(&line(&long, false), &line(&long, false)));
+    }
+
+    #[test]
+    fn a_line_that_was_kept_for_one_directory_is_read_anew_for_another() {
+        let reader = Reader::new(Classifier::default());
+        let at = |start: &str| Arc::new(Surroundings { start: Some(start.to_owned()), ..Surroundings::default() });
+        let tier = |start: &str| reader.line("rm -rf /data/ann/work", Shell::Unknown, &at(start), false).tier;
+        assert_eq!(
+            [tier("/data/ann"), tier("/data/ann/work"), tier("/data/ann/work/sub"), tier("/data/bob")],
+            [Tier::Dangerous, Tier::Destructive, Tier::Destructive, Tier::Dangerous]
+        );
     }
 
     #[test]
@@ -185,9 +206,10 @@ mod tests {
             ["ls", "rm -rf /", "curl -u me:hunter2hunter2 https://example.com", "echo 'open", "git push && x=1 y"]
         {
             for strictly in [false, true] {
-                let known =
-                    (reader.line(text, strictly, Shell::Unknown), reader.line(text, strictly, Shell::Unknown)).1;
-                let anew = Reader::new(Classifier::default()).line(text, strictly, Shell::Unknown);
+                let nowhere = Arc::new(Surroundings::default());
+                let line = |reader: &Reader| reader.line(text, Shell::Unknown, &nowhere, strictly);
+                let known = (line(&reader), line(&reader)).1;
+                let anew = line(&Reader::new(Classifier::default()));
                 assert_eq!(format!("{known:?}"), format!("{anew:?}"));
             }
         }

@@ -52,6 +52,8 @@ mod resolve_action;
 mod resolved_path;
 mod restore;
 mod runs;
+mod searches;
+mod selected;
 mod serve;
 mod shared;
 mod states;

@@ -1,11 +1,15 @@
 //! Resolves a described action into one that can be evaluated: paths are followed, commands parsed, all in one form.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, LazyLock},
 };
 
-use bestow_command::{Classifier, internal::NamedUses};
+use bestow_command::{
+    Classifier,
+    internal::{NamedUses, Surroundings},
+};
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 use smol_str::SmolStr;
@@ -13,8 +17,8 @@ use smol_str::SmolStr;
 use crate::{
     kernel::{InputText, ResolvedAction, Target, Use, operation_of},
     model::{
-        Access, Action, AgentId, Below, ByName, Named, Operation, Permission, Profile, Reads, SanitizedPath, StartDir,
-        Tier, UseOrigin, What, by_name,
+        Access, Action, AgentId, Below, ByName, Escaped, Named, Operation, Permission, Profile, Reads, SanitizedPath,
+        StartDir, Tier, UseOrigin, What, by_name,
     },
     ports::{PathFailure, Paths, Real},
 };
@@ -120,15 +124,16 @@ impl Shared {
         let reader = self.classifier.load();
         let strictness = self.strictness(agent)?;
         let is_strict = strictness.only_reads;
+        let start = starts_in(base.cwd.as_ref(), besides);
+        let surroundings = Arc::new(self.surroundings(agent, start.as_deref())?);
         let line = if besides.is_empty() {
-            reader.line(text, is_strict, base.shell)
+            reader.line(text, base.shell, &surroundings, is_strict)
         } else {
-            let classifier = reader.in_shell(base.shell);
-            let classifier = if is_strict { &classifier.strictly() } else { &classifier };
-            Arc::new(Line::of(text, classifier.judge_with(text, besides)))
+            let classifier = reader.in_shell(base.shell).within(&surroundings);
+            let classifier = if is_strict { classifier.strictly() } else { classifier };
+            Arc::new(Line::of(text, &surroundings, classifier.judge_with(text, besides)))
         };
         let understood = command(ResolvedAction { strictly: is_strict, ..base }, &line, besides, &reader);
-        let start = starts_in(understood.cwd.as_ref(), besides);
         let (understood, reached) =
             self.naming(understood, &line.named, start.as_deref(), strictness.reads_are_granted);
         if understood.is_invalid() {
@@ -136,7 +141,18 @@ impl Shared {
         }
         let understood = self.with_what_is_reached(agent, understood, &reached)?;
         let understood = self.with_what_versions_show(agent, understood, &reached)?;
-        self.trusting_nobody(self.with_real_dirs(understood))
+        let made = self.made_directories(start.as_deref(), &line.named);
+        self.trusting_nobody(self.with_real_dirs(understood, &made))
+    }
+
+    /// Returns the directories of `agent` that a command line may name, for a line that starts in `start`.
+    pub(super) fn surroundings(&self, agent: &AgentId, start: Option<&str>) -> Result<Surroundings, Error> {
+        let own = self.look(|state, _| {
+            let known = state.agents.get(agent)?;
+            Some(known.profile.working_dir.to_string())
+        })?;
+        let critical = own.into_iter().filter(|own| Some(own.as_str()) != start).collect();
+        Ok(Surroundings { start: start.map(str::to_owned), home: HOME.clone(), critical })
     }
 
     /// Returns what the settings demand of a command line of `agent`.
@@ -163,6 +179,9 @@ impl Shared {
             return (invalid(understood, &text, why), reached);
         }
         let looked = &mut Looked { reads_are_granted, ..Looked::on(&*self.paths) };
+        looked.made = self.made_directories(start, named);
+        // A line that changes files may change the files that tell a search what to leave out.
+        let trusts_names = understood.tier == Some(Tier::Safe);
         for named in named.iter() {
             if understood.is_invalid() {
                 break;
@@ -173,11 +192,11 @@ impl Shared {
                     let used = self.run_by_name(looked, start, text, pattern.as_deref());
                     used.into_iter().for_each(|used| understood.uses.add(used));
                 }
-                Named::Path { access, text, pattern, below, certain } => {
-                    let all = *below != Below::Nothing || pattern.is_some();
+                Named::Path { access, text, pattern, below, certain, .. } => {
+                    let all = below.is_tree() || pattern.is_some();
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
-                        self.reach(&mut reached, *access, root, pattern.as_deref(), *below);
+                        self.reach(&mut reached, root, pattern.as_deref(), named, trusts_names);
                     }
                     understood.uses.add(used);
                     let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
@@ -206,11 +225,11 @@ impl Shared {
                 None
             }
             Named::Path { access, text, below, pattern, .. } => {
-                let all = *below != Below::Nothing || pattern.is_some();
+                let all = below.is_tree() || pattern.is_some();
                 let looked = &mut Looked::on(&*self.paths);
                 let used = self.named_path(looked, Some(start), *access, text, all, false);
                 if let Some(root) = used.as_ref().and_then(Use::path) {
-                    self.reach(reached, *access, root, pattern.as_deref(), *below);
+                    self.reach(reached, root, pattern.as_deref(), named, false);
                 }
                 used
             }
@@ -219,19 +238,50 @@ impl Shared {
     }
 
     /// Notes what is used with `root`: the matches of a pattern below it, and its content.
-    fn reach(&self, reached: &mut Reached, access: Access, root: &SanitizedPath, pattern: Option<&str>, below: Below) {
-        let everything = below.is_everything();
-        if below == Below::Followed {
+    fn reach(
+        &self,
+        reached: &mut Reached,
+        root: &SanitizedPath,
+        pattern: Option<&str>,
+        named: &Named,
+        trusts_names: bool,
+    ) {
+        let Named::Path { access, below, selection, certain, .. } = named else { return };
+        let (access, everything, selection) = (*access, below.is_everything(), selection.as_deref());
+        if *below == Below::Followed {
             self.reach_links(reached, access, root);
         }
-        if below == Below::Versions {
-            reached.versions_below(root.clone());
+        if *below == Below::Versions {
+            self.reach_versions(reached, root, selection);
         }
         match pattern {
             Some(pattern) => self.reach_pattern(reached, access, root, pattern, everything),
-            None if everything => reached.all_below(access, root.clone()),
+            None if everything => self.reach_content(reached, access, root, *certain, (selection, trusts_names)),
             None => {}
         }
+    }
+
+    /// Returns the directories that the line makes, as absolute texts. What the line makes exists for the rest of it,
+    /// unless the line may also put something else there.
+    fn made_directories(&self, start: Option<&str>, named: &NamedUses) -> Vec<String> {
+        let of = |named: &Named| match named {
+            Named::Path { access: Access::Write, text, below, pattern: None, .. } => {
+                Some((plain_absolute(start, text)?, *below))
+            }
+            Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
+        };
+        let (made, written): (Vec<_>, Vec<_>) =
+            named.iter().filter_map(of).partition(|(_, below)| *below == Below::NewDirectory);
+        let is_replaced = |path: &str| written.iter().any(|(other, _)| other == path || is_text_below(path, other));
+        let is_new = |path: &str| self.paths.real(path).is_ok_and(|real| real.identity.is_none());
+        let made = made.into_iter().map(|(path, _)| path).filter(|path| !is_replaced(path));
+        // The missing directories above it are made, too.
+        let with_above = |path: String| {
+            let ends: Vec<_> = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]).collect();
+            let all = ends.into_iter().filter_map(|end| Some(path.get(..end)?.to_owned()));
+            all.filter(|path| is_new(path)).collect::<Vec<_>>()
+        };
+        made.flat_map(with_above).collect()
     }
 
     /// Returns the files that a line may run as a program. Rules about running them apply, and no permission is needed.
@@ -266,8 +316,9 @@ impl Shared {
             Use { operation, target, takes, origin }
         };
         let unknown = |why: &str| {
-            let (text, why) = (text.into(), format!("the action names an invalid path: {why}").into());
-            Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named }
+            let why = format!("the path `{}` is not known before the action runs: {why}", Escaped(text)).into();
+            let target = Target::Unresolved { text: text.into(), why };
+            Use { operation, target, takes: None, origin: UseOrigin::Named }
         };
         let Some(absolute) = absolute(start, text) else {
             return certain.then(|| unknown("its directory is unknown"));
@@ -308,7 +359,7 @@ impl Shared {
     }
 
     /// Resolves the directories that the line changes to to their real location.
-    fn with_real_dirs(&self, mut understood: ResolvedAction) -> ResolvedAction {
+    fn with_real_dirs(&self, mut understood: ResolvedAction, made: &[String]) -> ResolvedAction {
         let ResolvedAction { uses, cwd, tier, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
         if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
@@ -323,7 +374,7 @@ impl Shared {
                     Some(real) => real.clone(),
                     None if found.len() >= MAX_DIRS => StartDir::Unknown,
                     None => {
-                        let real = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+                        let real = self.real_dir(cwd.as_ref(), said, made).map_or(StartDir::Unknown, StartDir::Real);
                         found.insert(said.clone(), real.clone());
                         real
                     }
@@ -334,11 +385,15 @@ impl Shared {
         understood
     }
 
-    /// Returns the directory that `cd` leads to, if it exists. Otherwise `cd` fails, and the directory of the rest of
-    /// the line is unknown.
-    fn real_dir(&self, cwd: Option<&SanitizedPath>, said: &str) -> Option<SanitizedPath> {
+    /// Returns the directory that `cd` leads to, if it exists or the line makes it. Otherwise `cd` fails, and the
+    /// directory of the rest of the line is unknown.
+    fn real_dir(&self, cwd: Option<&SanitizedPath>, said: &str, made: &[String]) -> Option<SanitizedPath> {
         let absolute = if said.starts_with('/') { said.to_owned() } else { format!("{}/{said}", cwd?) };
+        let absolute = without_made(&absolute, made).into_owned();
         let real = self.paths.real(&absolute).ok()?;
+        if plain_absolute(None, &absolute).is_some_and(|path| made.contains(&path)) {
+            return Some(real.path);
+        }
         // A shell resolves `..` in the text, a program on the disk.
         let goes_up = absolute.split('/').any(|name| name == "..");
         let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
@@ -420,11 +475,13 @@ struct Looked<'p> {
     /// True if each read needs a permission.
     reads_are_granted: bool,
     found: HashMap<String, Result<Real, PathFailure>, RandomState>,
+    /// The directories that the line makes.
+    made: Vec<String>,
 }
 
 impl Looked<'_> {
     fn on(paths: &dyn Paths) -> Looked<'_> {
-        Looked { paths, reads_are_granted: false, found: HashMap::default() }
+        Looked { paths, reads_are_granted: false, found: HashMap::default(), made: Vec::new() }
     }
 
     /// Returns true if a word that may be this path needs the permission to read it. Nobody reads what does not exist.
@@ -434,6 +491,7 @@ impl Looked<'_> {
     }
 
     fn real(&mut self, path: &str) -> Result<Real, PathFailure> {
+        let path: &str = &without_made(path, &self.made);
         if let Some(found) = self.found.get(path) {
             return found.clone();
         }
@@ -460,6 +518,33 @@ pub(super) fn absolute(start: Option<&str>, text: &str) -> Option<String> {
         None if text.starts_with('/') => Some(text.to_owned()),
         None => Some(format!("{}/{text}", start?)),
     }
+}
+
+/// Returns the absolute path of `text` without `.` and empty names, if it has no `..` and begins at a known directory.
+fn plain_absolute(start: Option<&str>, text: &str) -> Option<String> {
+    let path = absolute(start, text)?;
+    (!path.split('/').any(|name| name == "..")).then(|| without_up(&path))
+}
+
+/// Returns true if `path` is below `above`, by text.
+fn is_text_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Resolves each `..` after a directory that the line makes. Such a directory is no link.
+fn without_made<'p>(path: &'p str, made: &[String]) -> Cow<'p, str> {
+    if made.is_empty() || !path.contains("..") {
+        return path.into();
+    }
+    let mut known = String::new();
+    for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        if name == ".." && made.contains(&known) {
+            known.truncate(known.rfind('/').unwrap_or_default());
+        } else {
+            known.extend(["/", name]);
+        }
+    }
+    if known.is_empty() { "/".into() } else { known.into() }
 }
 
 /// Resolves every `..` in the text of the path.

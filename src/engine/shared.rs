@@ -13,7 +13,7 @@ use std::{
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::{
     command::Classifier,
@@ -37,6 +37,7 @@ use super::{
     lines::Reader,
     outside::Outside,
     registered_hook::RegisteredHook,
+    searches,
     surface::Open,
     ticket::Waiting,
 };
@@ -55,6 +56,8 @@ pub(super) struct Shared {
     pub(super) classifier: ArcSwap<Reader>,
     /// The tools that the host program declared, besides those of the settings.
     pub(super) host_tools: ArcSwap<Tools>,
+    /// The turns of agents that search directories.
+    pub(super) searches: Arc<Semaphore>,
     /// The only lock. Only short, pure, non-async calls run under it.
     pub(super) writer: Mutex<Writer>,
     /// The published permissions of each agent. The map is locked only to find a cell, not while permissions are
@@ -173,6 +176,7 @@ impl Shared {
             wake: Arc::default(),
             bell,
             outside: OnceLock::new(),
+            searches: searches::turns(),
             open: AtomicBool::new(true),
             request_ids: RequestIds::default(),
             seed,

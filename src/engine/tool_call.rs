@@ -104,15 +104,19 @@ impl Shared {
             ToolUse::Network => host(base, Target::Network.resource()),
             ToolUse::Tool => declared_tool(base, input),
         };
-        let mut understood = own;
+        let (mut understood, mut reached) = (own, Reached::default());
+        if let (ToolUse::Path { tree: true, .. }, Some(root)) = (&call.own, understood.uses.own.path()) {
+            self.reach_of_call(&mut reached, understood.uses.own.access(), root, call);
+        }
         for used in &call.further {
-            understood = self.using_too(profile, understood, used, UseOrigin::Named);
+            understood = self.using_too(profile, understood, used, UseOrigin::Named, (&mut reached, call));
         }
         if std::iter::once(&call.own).chain(&call.further).any(|used| used.operation() == Operation::Network) {
             // A tool that uses the network may fetch every address in its input.
             understood = with_hosts_told(understood, input, true);
         }
-        understood = self.with_what_lies_below(profile, understood, call)?;
+        understood = self.with_what_is_moved(understood, call, &mut reached);
+        understood = self.with_what_is_reached(&profile.id, understood, &reached)?;
         self.as_declared(understood, &call.tool)
     }
 
@@ -129,15 +133,17 @@ impl Shared {
             Ok(call) => call,
             Err(why) => return Ok(invalid(understood, "", why)),
         };
+        let mut reached = Reached::default();
         for used in std::iter::once(&call.own).chain(&call.further) {
             understood = match used {
                 ToolUse::Command(line) => self.running_too(profile, understood, line, &call)?,
                 ToolUse::Path { .. } | ToolUse::Host(_) | ToolUse::Network | ToolUse::Tool => {
-                    self.using_too(profile, understood, used, UseOrigin::Input)
+                    self.using_too(profile, understood, used, UseOrigin::Input, (&mut reached, &call))
                 }
             };
         }
-        understood = self.with_what_lies_below(profile, understood, &call)?;
+        understood = self.with_what_is_moved(understood, &call, &mut reached);
+        understood = self.with_what_is_reached(&profile.id, understood, &reached)?;
         self.as_declared(understood, tool)
     }
 
@@ -156,19 +162,22 @@ impl Shared {
         let mut understood = with_worse_tier(understood, &run);
         for used in run.uses.into_all() {
             // A use that the line names still needs its permission, because the line is part of the input.
-            let origin = if used.origin == UseOrigin::Word { UseOrigin::Word } else { UseOrigin::Input };
+            let is_doubtful = matches!(used.origin, UseOrigin::Word | UseOrigin::Inside);
+            let origin = if is_doubtful { used.origin } else { UseOrigin::Input };
             understood.uses.add(Use { origin, ..used });
         }
         Ok(understood)
     }
 
-    /// Adds one more use that the declaration states. Command lines are handled elsewhere.
+    /// Adds one more use that the declaration states, and notes the directory whose content it uses. Command lines are
+    /// handled elsewhere.
     fn using_too(
         &self,
         profile: &Profile,
         understood: ResolvedAction,
         used: &ToolUse<'_>,
         origin: UseOrigin,
+        (reached, call): (&mut Reached, &DeclaredCall<'_>),
     ) -> ResolvedAction {
         let operation = used.operation();
         let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
@@ -183,6 +192,9 @@ impl Shared {
         };
         if let Target::Invalid { text, why } = &other.uses.own.target {
             return invalid(understood, text, why);
+        }
+        if let (ToolUse::Path { tree: true, .. }, Some(root)) = (used, other.uses.own.path()) {
+            self.reach_of_call(reached, other.uses.own.access(), root, call);
         }
         let mut understood = with_worse_tier(understood, &other);
         understood.uses.add(Use { origin, ..other.uses.own });
@@ -212,29 +224,12 @@ impl Shared {
             let target = Target::Path(path.clone());
             understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin: UseOrigin::Named });
             if self.holds_something(&path) {
-                [Access::Read, Access::Write].into_iter().for_each(|access| reached.all_below(access, path.clone()));
+                [Access::Read, Access::Write]
+                    .into_iter()
+                    .for_each(|access| reached.all_below(access, path.clone(), true));
             }
         }
         understood
-    }
-
-    /// Adds the protected, denied and approval-requiring paths below the directories that the call uses as a whole.
-    fn with_what_lies_below(
-        &self,
-        profile: &Profile,
-        understood: ResolvedAction,
-        call: &DeclaredCall<'_>,
-    ) -> Result<ResolvedAction, Error> {
-        let mut reached = Reached::default();
-        let understood = self.with_what_is_moved(understood, call, &mut reached);
-        let trees = understood.uses.iter().filter(|used| matches!(used.target, Target::Tree(_)));
-        let files = trees.filter(|used| matches!(used.operation, Operation::Read | Operation::Write));
-        for used in files.filter(|used| matches!(used.origin, UseOrigin::Own | UseOrigin::Named | UseOrigin::Input)) {
-            if let Some(root) = used.path().cloned() {
-                reached.found_below(used.access(), root, &call.globs);
-            }
-        }
-        self.with_what_is_reached(&profile.id, understood, &reached)
     }
 
     /// Adds the permissions that the declaration requires.
@@ -261,7 +256,8 @@ impl Shared {
         let (input_shown, cut) = input::shown(input);
         let input = &*with_nested_json(input);
         let read = Undeclared::of(input);
-        let mut followed = read.follow(classifier);
+        let surroundings = self.surroundings(&profile.id, Some(profile.working_dir.as_str()))?;
+        let mut followed = read.follow(&classifier.within(&Arc::new(surroundings)));
         let shown = format!("{name} {input_shown}").into();
         let worst = followed.worst.take().filter(|worst| worst.classification.tier == Tier::Destructive);
         let whole = worst.as_ref().map(|_| input.to_string()).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use globset::{Candidate, GlobSet, GlobSetBuilder};
+use globset::{GlobSet, GlobSetBuilder};
 
 use super::ResolveError;
 use crate::model::{PathGlob, SanitizedPath};
@@ -22,29 +22,57 @@ const MOST_FOUND: usize = 4096;
 const SKIPPED: [io::ErrorKind; 3] =
     [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
 
-/// Returns for each of `globs` the first path below `roots` that it matches and that `counts` accepts.
+/// Returns the paths below `roots` that one of `globs` denies and that `counts` accepts. The content of such a path is
+/// not searched. Only the directories that may contain a match are read.
 ///
 /// # Errors
 ///
-/// A directory that cannot be read, except for lack of permission, and more entries than the limit.
-pub(crate) fn first_found(
+/// A directory that cannot be read, except for lack of permission, more entries than the limit, and more than `most`
+/// paths.
+pub(crate) fn denied_below(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
+    most: usize,
     counts: impl Fn(&SanitizedPath) -> bool,
 ) -> io::Result<Vec<SanitizedPath>> {
-    let mut first: Vec<Option<SanitizedPath>> = vec![None; globs.len()];
-    look(globs, roots, |path, of| {
-        if counts(&path) {
-            for place in of {
-                if let Some(slot @ None) = first.get_mut(place) {
-                    *slot = Some(path.clone());
+    let roots: Vec<_> = outermost(roots).cloned().collect();
+    let mut found: Vec<SanitizedPath> = Vec::new();
+    let mut take = |path: SanitizedPath| {
+        if counts(&path) && !found.contains(&path) {
+            found.push(path);
+        }
+        if found.len() > most { Err(too_many(most)) } else { Ok(()) }
+    };
+    let (mut searched, mut starts) = (Vec::new(), Vec::new());
+    for glob in globs {
+        for root in &roots {
+            match glob.named_as_no() {
+                Some(named) if named.contains(root) => take(root.clone())?,
+                Some(named) if root.contains(&named) && fs::symlink_metadata(named.as_path()).is_ok() => take(named)?,
+                Some(_) => {}
+                None if glob.denies(root).map_err(io::Error::other)? => take(root.clone())?,
+                None => {
+                    let start: SanitizedPath = glob.start().parse().map_err(io::Error::other)?;
+                    // Every match is below both.
+                    let start = if root.contains(&start) {
+                        start
+                    } else if start.contains(root) {
+                        root.clone()
+                    } else {
+                        continue;
+                    };
+                    starts.push(start);
+                    searched.push(glob.clone());
                 }
             }
         }
-        let is_done = first.iter().all(Option::is_some);
-        Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
-    Ok(first.into_iter().flatten().collect())
+    }
+    look(&searched, &starts, |path| take(path))?;
+    Ok(found)
+}
+
+fn too_many(most: usize) -> io::Error {
+    io::Error::other(format!("rules deny, or ask about, more than {most} paths in these directories"))
 }
 
 /// Returns the targets of the links below `root`, and of the links below those targets. Returns none if they cannot all
@@ -81,35 +109,37 @@ pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
 
 fn too_much() -> io::Error {
     io::Error::other(format!(
-        "a glob is denied, and the directories contain too much to find its matches (more than {MOST_ENTRIES} \
-         entries or {MOST_FOUND} paths): name smaller directories, or deny a path by name"
+        "the directories contain too much to search for what rules deny (more than {MOST_ENTRIES} entries): name \
+         smaller directories"
     ))
 }
 
-/// Passes every matching path to `take`, with the indexes of its globs, until `take` stops. Links are not followed, and
-/// the content of a matching directory is not searched.
+/// Passes every matching path to `take`. Links are not followed, and the content of a matching directory is not
+/// searched.
 fn look(
     globs: &[PathGlob],
-    roots: &[SanitizedPath],
-    mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<ControlFlow<()>>,
+    starts: &[SanitizedPath],
+    mut take: impl FnMut(SanitizedPath) -> io::Result<()>,
 ) -> io::Result<()> {
     if globs.is_empty() {
         return Ok(());
     }
-    // The globs are compiled only if there is an entry to compare.
+    // The globs are compiled only if there is an entry to compare. Most end with a plain name, so most entries differ.
     let forms = LazyCell::new(|| compiled(globs));
-    let open = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
+    let names: Option<Vec<&str>> = globs.iter().map(PathGlob::last_name).collect();
+    let may_match =
+        |entry: &fs::DirEntry| names.as_ref().is_none_or(|names| names.iter().any(|name| entry.file_name() == *name));
+    let open = outermost(starts).map(|start| PathBuf::from(start.as_str())).collect();
     each_below(open, |entry, open| {
-        let path = entry.path();
-        let (denied, places) = forms.as_ref().map_err(|why| io::Error::other(why.clone()))?;
-        let candidate = Candidate::new(&path);
-        if denied.is_match_candidate(&candidate) {
-            let of = denied.matches_candidate(&candidate);
-            let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
-            return take(nearest(&path), of);
+        if may_match(entry) {
+            let denied = forms.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+            if denied.is_match(entry.path()) {
+                take(nearest(&entry.path()))?;
+                return Ok(ControlFlow::Continue(()));
+            }
         }
         if entry.file_type()?.is_dir() {
-            open.push(path);
+            open.push(entry.path());
         }
         Ok(ControlFlow::Continue(()))
     })
@@ -123,6 +153,8 @@ fn each_below(
 ) -> io::Result<()> {
     let mut looked_at = 0;
     while let Some(directory) = open.pop() {
+        #[cfg(test)]
+        tests::READ.with(|read| read.set(read.get() + 1));
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(why) if SKIPPED.contains(&why.kind()) => continue,
@@ -141,17 +173,16 @@ fn each_below(
     Ok(())
 }
 
-/// Compiles the globs as denials, with the index of the glob of each form. A denial of a directory covers its content,
-/// and a denial of its whole content covers the directory.
-fn compiled(globs: &[PathGlob]) -> Result<(GlobSet, Vec<usize>), globset::Error> {
-    let (mut builder, mut places) = (GlobSetBuilder::new(), Vec::new());
-    for (place, glob) in globs.iter().enumerate() {
+/// Compiles the globs as denials. A denial of a directory covers its content, and a denial of its whole content covers
+/// the directory.
+fn compiled(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
         for form in glob.compiled_as_no()? {
             builder.add(form);
-            places.push(place);
         }
     }
-    Ok((builder.build()?, places))
+    builder.build()
 }
 
 /// Returns the path, or a valid path like it. A file with an odd name must not keep commands from being decided.
@@ -177,9 +208,54 @@ fn outermost(roots: &[SanitizedPath]) -> impl Iterator<Item = &SanitizedPath> {
 
 #[cfg(test)]
 mod tests {
-    use std::{ffi::OsStr, os::unix::ffi::OsStrExt, os::unix::fs::symlink};
+    use std::{cell::Cell, ffi::OsStr, os::unix::ffi::OsStrExt, os::unix::fs::symlink};
 
     use super::*;
+
+    thread_local! {
+        /// The number of directories that this thread read.
+        pub(super) static READ: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Returns the number of directories that a search for these globs reads.
+    fn reads(globs: &[&str], roots: &[&SanitizedPath]) -> (usize, Vec<SanitizedPath>) {
+        let globs: Vec<PathGlob> = globs.iter().map(|glob| (*glob).to_owned().try_into().unwrap()).collect();
+        let roots: Vec<_> = roots.iter().copied().cloned().collect();
+        let before = READ.get();
+        let found = denied_below(&globs, &roots, 32, |_| true).unwrap();
+        (READ.get() - before, found)
+    }
+
+    #[test]
+    fn a_rule_about_another_directory_reads_no_directory() {
+        let (tree, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for at in 0..20 {
+            fs::create_dir_all(tree.path().join(format!("d{at}/x"))).unwrap();
+        }
+        fs::create_dir_all(tree.path().join("d7/secret")).unwrap();
+        fs::write(tree.path().join("d7/secret/.env"), "").unwrap();
+        let (tree, other) = (root(&tree), root(&other));
+        let (at, elsewhere) = (tree.as_str(), other.as_str());
+        assert_eq!(reads(&[&format!("{elsewhere}/.env"), &format!("{elsewhere}/**/.env")], &[&tree]), (0, vec![]));
+        assert_eq!(reads(&[&format!("{at}/d7/.env")], &[&tree]), (0, vec![]));
+        let env: SanitizedPath = format!("{at}/d7/secret/.env").parse().unwrap();
+        assert_eq!(reads(&[env.as_str()], &[&tree]), (0, vec![env.clone()]));
+        let below = reads(&[&format!("{at}/d7/**/.env")], &[&tree]);
+        assert_eq!(below, (3, vec![env.clone()]), "only the directories of the rule are read");
+        assert_eq!(reads(&["/**/.env"], &[&tree]).1, [env]);
+    }
+
+    #[test]
+    fn a_search_that_finds_more_than_its_limit_fails() {
+        let tree = tempfile::tempdir().unwrap();
+        for at in 0..4 {
+            fs::write(tree.path().join(format!("{at}.key")), "").unwrap();
+        }
+        let globs: Vec<PathGlob> = vec!["/**/*.key".to_owned().try_into().unwrap()];
+        let found = |most| denied_below(&globs, &[root(&tree)], most, |_| true);
+        assert_eq!(found(4).unwrap().len(), 4);
+        assert!(found(3).unwrap_err().to_string().contains("more than 3 paths"));
+    }
 
     fn root(directory: &tempfile::TempDir) -> SanitizedPath {
         super::super::real(directory.path().to_str().unwrap()).unwrap().path().clone()

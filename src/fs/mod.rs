@@ -17,6 +17,8 @@ mod contained;
 mod error;
 mod expand_links;
 mod file_ops;
+mod git_index;
+mod ignore_files;
 mod jsonl;
 mod open;
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
@@ -32,10 +34,14 @@ mod shell_quote;
 #[doc(hidden)]
 pub use backend::Backend;
 pub use base::Base;
-pub(crate) use below::{first_found, linked};
+pub(crate) use below::{denied_below, linked};
 pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};
 pub use file_ops::{Entry, EntryKind};
+pub use git_index::TrackedFiles;
+pub(crate) use git_index::tracked_files;
+pub use ignore_files::Ignoring;
+pub(crate) use ignore_files::read_ignore_files;
 pub use jsonl::{Answer, Op, Verdict, answer};
 pub use open::{open_read, open_write};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]

@@ -53,6 +53,7 @@ impl Use {
             | Target::Network
             | Target::Events
             | Target::Capability(_)
+            | Target::Unresolved { .. }
             | Target::Invalid { .. } => None,
         }
     }
@@ -82,6 +83,11 @@ impl Use {
         matches!(self.origin, UseOrigin::Named | UseOrigin::Needed)
     }
 
+    /// Returns true if the action may leave the object out. A denial of the object is then a question about the action.
+    pub(crate) fn may_be_left_out(&self) -> bool {
+        self.origin == UseOrigin::Inside
+    }
+
     /// Returns true if every verdict on `other` also applies to this use.
     fn includes(&self, other: &Use) -> bool {
         let same = match (&self.target, &other.target) {
@@ -90,6 +96,7 @@ impl Use {
             (Target::Host(one), Target::Host(other)) => one == other,
             (Target::Network, Target::Network) | (Target::Events, Target::Events) => true,
             (Target::Capability(one), Target::Capability(other)) => one == other,
+            (Target::Unresolved { text: one, .. }, Target::Unresolved { text: other, .. }) => one == other,
             (
                 Target::Path(_)
                 | Target::Tree(_)
@@ -99,11 +106,13 @@ impl Use {
                 | Target::Network
                 | Target::Events
                 | Target::Capability(_)
+                | Target::Unresolved { .. }
                 | Target::Invalid { .. },
                 _,
             ) => false,
         };
-        same && self.operation == other.operation && (self.origin != UseOrigin::Word || other.origin == UseOrigin::Word)
+        let is_doubtful = matches!(self.origin, UseOrigin::Word | UseOrigin::Inside);
+        same && self.operation == other.operation && (!is_doubtful || self.origin == other.origin)
     }
 
     /// Returns true if both use one path with one operation, as a single path or as a tree.

@@ -21,18 +21,27 @@ pub(crate) enum Standing {
 pub(crate) struct Protected {
     paths: Vec<SanitizedPath>,
     closed: Vec<SanitizedPath>,
+    /// The paths that are protected on this machine, whatever the settings are.
+    floor: Vec<SanitizedPath>,
 }
 
 impl Protected {
     pub(crate) fn of<'p>(floor: &'p Floor, added: impl IntoIterator<Item = &'p SanitizedPath>) -> Protected {
         let paths = outermost(floor.protected().iter().chain(added));
-        Protected { paths, closed: outermost(floor.proc().iter()) }
+        Protected { paths, closed: outermost(floor.proc().iter()), floor: outermost(floor.protected().iter()) }
     }
 
     /// Returns the protected paths and the closed paths. A line of the policy file reaches a protected path if it names
     /// the path exactly. No permission reaches a closed path.
     pub(crate) fn paths(&self) -> (&[SanitizedPath], &[SanitizedPath]) {
         (&self.paths, &self.closed)
+    }
+
+    /// Returns true if only the settings protect a path, as they protect the policy file.
+    pub(crate) fn is_by_settings(&self, access: Access, path: &SanitizedPath) -> bool {
+        self.standing(access, path) == Standing::Protected
+            && by_name(access, path.as_str()) == ByName::Open
+            && !covers(&self.floor, path)
     }
 
     /// Returns the protection level of a path without symbolic links.

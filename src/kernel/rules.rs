@@ -131,9 +131,12 @@ impl Rules {
             Target::Command { .. } if action.told.is_some() => self.about_programs(None),
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
             Target::Tool { .. } => self.about_programs(None),
-            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {
-                Vec::new()
-            }
+            Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Unresolved { .. }
+            | Target::Invalid { .. } => Vec::new(),
         };
         // A word that may not be a path is matched only by rules that name a path.
         if used.origin != UseOrigin::Word || used.path().is_none() {
@@ -267,6 +270,7 @@ impl Placed<'_> {
             | Target::Network
             | Target::Events
             | Target::Capability(_)
+            | Target::Unresolved { .. }
             | Target::Invalid { .. } => false,
         });
         let there = denies || rule.command.is_some() || self.is_there(action);

@@ -29,6 +29,8 @@ pub(crate) enum Target {
     Events,
     /// A capability of the host program.
     Capability(ToolPath),
+    /// A path that cannot be determined before the command runs, and the reason. A person decides about it.
+    Unresolved { text: Arc<str>, why: Arc<str> },
     /// An object that cannot be used, and the reason.
     Invalid { text: Arc<str>, why: Arc<str> },
 }
@@ -38,7 +40,7 @@ impl Target {
     pub(crate) fn resource(&self) -> &str {
         match self {
             Target::Path(path) | Target::Tree(path) => path.as_str(),
-            Target::Command { text, .. } | Target::Invalid { text, .. } => text,
+            Target::Command { text, .. } | Target::Unresolved { text, .. } | Target::Invalid { text, .. } => text,
             Target::Host(host) => host,
             Target::Tool { name, .. } => name,
             Target::Network => "@network",
@@ -60,6 +62,7 @@ impl Target {
             | Target::Network
             | Target::Events
             | Target::Capability(_)
+            | Target::Unresolved { .. }
             | Target::Invalid { .. } => None,
         }
     }

@@ -159,7 +159,12 @@ impl Compiled {
                 let asked = may_run(&self.0.written.approve_commands);
                 said.extend(denied.into_iter().chain(asked.then_some((Verdict::Ask, ToolPolicies::APPROVE_COMMANDS))));
             }
-            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {}
+            Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Unresolved { .. }
+            | Target::Invalid { .. } => {}
         }
         if used.origin != UseOrigin::Own {
             said.retain(|(verdict, _)| *verdict > Verdict::Allow);

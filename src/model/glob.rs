@@ -165,6 +165,16 @@ impl PathGlob {
         literal.get(..end).filter(|start| !start.is_empty()).unwrap_or("/")
     }
 
+    /// Returns the last name of every path that the pattern denies, without its content. Returns none if it is a
+    /// wildcard.
+    pub(crate) fn last_name(&self) -> Option<&str> {
+        const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+        let name = self.base().rsplit('/').next()?;
+        // A `/` inside braces or brackets would end the name too early.
+        let is_plain = !name.is_empty() && !name.contains(SIGNS) && !self.base().contains(['{', '[']);
+        is_plain.then_some(name)
+    }
+
     /// Returns a test of paths: true for each path to which a rule with this pattern and `verdict` applies. A rule that
     /// denies or asks also applies to everything below a path that matches.
     pub fn test_for(&self, verdict: Verdict) -> impl Fn(&SanitizedPath) -> bool + use<> {

@@ -22,6 +22,8 @@ pub enum UseOrigin {
     /// A word of the command line may be a path or a host. The program is unknown, so the meaning of its words is
     /// unknown.
     Word,
+    /// The path lies inside a directory that the action uses. The action may use it, or leave it out.
+    Inside,
     /// The input of a tool names the resource. Neither the file, the host program nor the built-in table declares the
     /// tool.
     Input,
@@ -38,6 +40,7 @@ impl UseOrigin {
             UseOrigin::Named => "named",
             UseOrigin::Needed => "needed",
             UseOrigin::Word => "word",
+            UseOrigin::Inside => "inside",
             UseOrigin::Input => "input",
             UseOrigin::Declared => "declared",
         }

@@ -3,7 +3,7 @@
 use std::{fmt, path::Path};
 
 use crate::{
-    fs,
+    fs::{self, Ignoring, TrackedFiles},
     model::{Anchor, Escaped, FileIdentity, Floor, PathGlob, SanitizedPath},
 };
 
@@ -77,21 +77,34 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(Some(deepest))
     }
 
-    /// Returns, for each of `globs`, the first matching path below `roots` for which `counts` returns true. Returns
-    /// none if the resolver cannot search there.
+    /// Returns the paths below `roots` that one of `globs` denies, and for which `counts` returns true. Returns none if
+    /// the resolver cannot search there.
     ///
     /// # Errors
     ///
-    /// Fails if the search is not possible, or too large. No agent may then use a resource that includes everything
-    /// below it.
-    fn first_below(
+    /// Fails if the search is not possible or too large, or finds more than `most` paths. A person then decides about a
+    /// use of these directories.
+    fn denied_below(
         &self,
         globs: &[PathGlob],
         roots: &[SanitizedPath],
+        most: usize,
         counts: &dyn Fn(&SanitizedPath) -> bool,
     ) -> Result<Option<Vec<SanitizedPath>>, PathFailure> {
-        let _ = (globs, roots, counts);
+        let _ = (globs, roots, most, counts);
         Ok(None)
+    }
+
+    /// Returns what the ignore files of searches, such as `.gitignore`, say about `path`.
+    fn read_ignore_files(&self, path: &SanitizedPath, is_directory: bool) -> Ignoring {
+        let _ = (path, is_directory);
+        Ignoring::Unmentioned
+    }
+
+    /// Returns the files that the index of the repository around `start` lists. Returns none if they are unknown.
+    fn tracked_files(&self, start: &SanitizedPath) -> Option<TrackedFiles> {
+        let _ = start;
+        None
     }
 
     /// Returns the paths to which a shell expands `pattern` in the directory `start`. Returns none if they are unknown.
@@ -164,13 +177,22 @@ impl Paths for DiskPaths {
         DiskPaths::found(fs::real_of(path))
     }
 
-    fn first_below(
+    fn denied_below(
         &self,
         globs: &[PathGlob],
         roots: &[SanitizedPath],
+        most: usize,
         counts: &dyn Fn(&SanitizedPath) -> bool,
     ) -> Result<Option<Vec<SanitizedPath>>, PathFailure> {
-        fs::first_found(globs, roots, counts).map(Some).map_err(|why| PathFailure(why.to_string()))
+        fs::denied_below(globs, roots, most, counts).map(Some).map_err(|why| PathFailure(why.to_string()))
+    }
+
+    fn read_ignore_files(&self, path: &SanitizedPath, is_directory: bool) -> Ignoring {
+        fs::read_ignore_files(path.as_path(), is_directory)
+    }
+
+    fn tracked_files(&self, start: &SanitizedPath) -> Option<TrackedFiles> {
+        fs::tracked_files(start.as_path())
     }
 
     fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {

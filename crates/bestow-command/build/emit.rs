@@ -8,7 +8,7 @@ use crate::{
     read::{Book, Place},
     schema::{
         Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
-        Reach, Reads, Record, Role, SecretOption, Starts, Words, Wraps,
+        Reach, Reads, Record, Role, SecretOption, Selects, Starts, Words, Wraps,
     },
 };
 
@@ -326,16 +326,33 @@ impl Emitter<'_> {
             Role::Listed => "Role::Lists",
             Role::Compared => "Role::Compares",
             Role::Written => "Role::Writes",
+            Role::Made => "Role::Makes",
             Role::Changed => "Role::Changes",
             Role::Copied => "Role::Copies",
             Role::Moved => "Role::Moves",
         });
         format!(
-            "Files {{ role: {}, valued: {}, writes: {}, reads: {} }}",
+            "Files {{ role: {}, valued: {}, writes: {}, reads: {}, selects: {} }}",
             optional(role.map(str::to_owned)),
             self.options(files.valued.as_ref()),
             self.options(files.writes.as_ref()),
-            self.options(files.reads.as_ref())
+            self.options(files.reads.as_ref()),
+            optional(files.selects.as_ref().map(|selects| self.selects(selects)))
+        )
+    }
+
+    fn selects(&self, selects: &Selects) -> String {
+        let with = |words: &Option<Words>| optional(words.as_ref().map(|words| self.options(Some(words))));
+        format!(
+            "Selects {{ hidden: {}, ignored: {}, only: {}, without: {}, without_directories: {}, globs: {}, \
+             types: {} }}",
+            with(&selects.hidden),
+            with(&selects.ignored),
+            self.options(selects.only.as_ref()),
+            self.options(selects.without.as_ref()),
+            self.options(selects.without_directories.as_ref()),
+            self.options(selects.globs.as_ref()),
+            self.options(selects.types.as_ref())
         )
     }
 

@@ -365,6 +365,22 @@ pub(crate) struct Files {
     pub(crate) writes: Option<Words>,
     /// Options that name a file to read.
     pub(crate) reads: Option<Words>,
+    pub(crate) selects: Option<Selects>,
+}
+
+/// The options of a search that choose files below a directory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Selects {
+    /// Options with which it reads hidden names. Without this field, it always does.
+    pub(crate) hidden: Option<Words>,
+    /// Options with which it reads ignored names. Without this field, it always does.
+    pub(crate) ignored: Option<Words>,
+    pub(crate) only: Option<Words>,
+    pub(crate) without: Option<Words>,
+    pub(crate) without_directories: Option<Words>,
+    pub(crate) globs: Option<Words>,
+    pub(crate) types: Option<Words>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -375,6 +391,7 @@ pub(crate) enum Role {
     Listed,
     Compared,
     Written,
+    Made,
     Changed,
     Copied,
     Moved,

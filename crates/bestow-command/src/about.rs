@@ -229,6 +229,7 @@ fn needs(program: &Program) -> Vec<String> {
         Role::Lists => "reads the names of the files below its operands",
         Role::Compares => "reads the files of its operands, or all below them",
         Role::Writes => "writes the files of its operands",
+        Role::Makes => "makes directories at its operands",
         Role::Changes => "writes the files of its operands after the first",
         Role::Copies => "reads the files of its operands and writes the last",
         Role::Moves => "removes the files of its operands and writes the last",

@@ -16,6 +16,7 @@ use crate::{
     shape::Shape,
     span::Span,
     spelling::{GIVEN, quoted},
+    surroundings::Surroundings,
     syntax::{self, tree::Parsed},
     tier::{Profile, Tier},
     tool::{sensitive, words_in},
@@ -89,6 +90,13 @@ impl Classifier {
     /// Returns the first addition that is malformed.
     pub fn with_rules(rules: &CommandRules) -> Result<Self, InvalidAddition> {
         Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
+    }
+
+    /// Returns this classifier for lines that run with these directories.
+    #[doc(hidden)]
+    pub fn within(&self, surroundings: &Arc<Surroundings>) -> Classifier {
+        let surroundings = Arc::clone(surroundings);
+        Classifier { rules: Rules { surroundings, ..self.rules.clone() }, ..self.clone() }
     }
 
     /// Returns this classifier with sensitive names in addition to the built-in ones.
@@ -248,8 +256,7 @@ impl Classifier {
         if self.rules.additions.declare_nothing() {
             return Some(shape);
         }
-        let (used_shell, shell) = (self.rules.used_shell, self.rules.shell);
-        let rules = Rules { profile: self.profile(), used_shell, shell, ..Rules::default() };
+        let rules = Rules { additions: Additions::default(), ..self.rules.clone() };
         (beside::only_unsafe(&asked_parts(text, parsed, &rules))?.span == only).then_some(shape)
     }
 

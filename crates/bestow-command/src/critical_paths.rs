@@ -154,6 +154,13 @@ fn matches_everything(part: &str) -> bool {
         && (part.chars().all(open) || part == "[a-z]*" || part == ".[!.]*" || part == ".[^.]*" || part == "..?*")
 }
 
+/// Returns true if an absolute path, perhaps with patterns, is `directory`, an ancestor of it, or everything in one of
+/// them.
+pub(crate) fn is_whole_directory(path: &str, directory: &str) -> bool {
+    let (path, directory) = (components(path), components(directory));
+    path.len() <= directory.len() && path.iter().zip(&directory).all(|(part, name)| matches_pattern(part, name))
+}
+
 fn is_doomed_absolute(path: &str) -> bool {
     let parts = components(path);
     let is_top = |part: &str| TOP.iter().any(|top| matches_pattern(part, top));

@@ -7,6 +7,7 @@ use std::{ptr, sync::Arc};
 use crate::{
     few::Few,
     place::Places,
+    span::Span,
     values::{Ends, Obeys, Said, Spoken},
     verdict::Verdict,
     word::{Known, Word, is_gap},
@@ -72,6 +73,8 @@ pub(crate) struct Invocations {
     words: usize,
     /// The texts whose commands are recorded, in the order in which they were found.
     texts: Vec<String>,
+    /// The texts that a shell runs with the parameters that it was given, each with the position of its word.
+    run_texts: Vec<(Span, SmolStr)>,
     /// True inside a text or command that may not run at all. Unknown parts of it do not count.
     is_speculating: bool,
     /// The searches for a command at each of some words that are going on, from the outermost one.
@@ -138,6 +141,18 @@ impl Invocations {
             self.texts.push(text.to_owned());
         }
         Some(is_new)
+    }
+
+    /// Notes that a shell runs the text of a word with the parameters that it was given.
+    pub(crate) fn note_run_text(&mut self, word: &Word) {
+        if self.run_texts.len() < MAX_TEXTS && !self.has_run_text(word) {
+            self.run_texts.push((word.span(), word.shared_text()));
+        }
+    }
+
+    /// Returns true if a shell runs the text of this word with the parameters that it was given. Nothing else runs it.
+    pub(crate) fn has_run_text(&self, word: &Word) -> bool {
+        self.run_texts.iter().any(|(span, text)| *span == word.span() && text == word.text())
     }
 
     /// Forgets the texts since there were `texts` of them, because their commands were dropped.

@@ -47,6 +47,7 @@ mod safe;
 mod shape;
 mod span;
 mod spelling;
+mod surroundings;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -82,6 +83,7 @@ pub mod internal {
         needs::{bare_hosts, hosts_in},
         programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
+        surroundings::Surroundings,
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, destroying_word,
             is_certainly_a_path, path_in_address, read as read_call, read_as as read_call_as, with_nested_json,

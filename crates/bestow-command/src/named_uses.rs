@@ -110,7 +110,7 @@ impl NamedUses {
         }
         if self.runs_anything {
             let read = |one: &Named| match one {
-                Named::Path { access: Access::Read, text, pattern, below: Below::Nothing, certain: true } => {
+                Named::Path { access: Access::Read, text, pattern, below: Below::Nothing, certain: true, .. } => {
                     Some(Named::Program { text: text.clone(), pattern: pattern.clone() })
                 }
                 Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,

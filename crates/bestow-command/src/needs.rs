@@ -194,15 +194,19 @@ impl Evaluation<'_, '_> {
         if is_moved {
             return self.name_moved_path(&operand);
         }
-        let Operand { access, text, pattern, below, certain } = operand;
-        self.shell.uses.push(Named::Path { access, text: written(text), pattern, below, certain });
+        let Operand { access, text, pattern, below, selection, certain } = operand;
+        self.shell.uses.push(Named::Path { access, text: written(text), pattern, below, selection, certain });
     }
 
     /// Records a relative path in each of the directories in which the line may run.
     fn name_moved_path(&mut self, operand: &Operand) {
-        let Operand { access, text, pattern, below, certain } = operand;
+        let Operand { access, text, pattern, below, selection, certain } = operand;
         let (access, below) = (*access, *below);
         let Interpreter { scope, uses, .. } = &mut *self.shell;
+        let named = |text, certain| {
+            let (pattern, selection) = (pattern.clone(), selection.clone());
+            Named::Path { access, text: written(text), pattern, below, selection, certain }
+        };
         let joined = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
         for place in scope.places.iter() {
             let text = match place {
@@ -210,12 +214,11 @@ impl Evaluation<'_, '_> {
                 Place::At(base) => format_smolstr!("{base}/{text}"),
                 Place::Somewhere => continue,
             };
-            uses.push(Named::Path { access, text: written(text), pattern: pattern.clone(), below, certain: *certain });
+            uses.push(named(text, *certain));
         }
         // An earlier `cd` may have failed. Then the shell is still in the earlier directory.
         for base in scope.left_behind() {
-            let text = written(joined(&base));
-            uses.push(Named::Path { access, text, pattern: pattern.clone(), below, certain: false });
+            uses.push(named(joined(&base), false));
         }
     }
 }

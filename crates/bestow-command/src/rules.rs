@@ -1,6 +1,8 @@
 //! The rules that a classifier adds to those that are built in.
 
-use crate::{addition::Additions, tier::Profile, values::Shell};
+use std::sync::Arc;
+
+use crate::{addition::Additions, surroundings::Surroundings, tier::Profile, values::Shell};
 
 /// The profile and the custom rules of a person.
 #[derive(Clone, Debug, Default)]
@@ -11,4 +13,6 @@ pub(crate) struct Rules {
     pub(crate) used_shell: bool,
     /// The shell that runs a line.
     pub(crate) shell: Shell,
+    /// The directories of the agent, as far as they are known.
+    pub(crate) surroundings: Arc<Surroundings>,
 }

@@ -5,19 +5,24 @@ use std::sync::Arc;
 use crate::model::{AgentId, Rule, RuleRef, RunId, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict};
 
 use super::{
-    super::{State, action_uses::Use, agent::Agent, resolved_action::ResolvedAction},
+    super::{State, action_uses::Use, agent::Agent, resolved_action::ResolvedAction, target::Target},
     EvaluationInput, HookVerdict,
     stage::Voice,
+    stages::is_by_settings,
 };
 
 /// The applicable rules of an action, by verdict.
 #[derive(Debug, Default)]
 pub(super) struct ApplicableRules {
     pub(super) denies: Vec<Voice>,
+    /// The denials of paths that the action may leave out, as far as no approval has answered them.
+    pub(super) possible_denies: Vec<Voice>,
     /// The denials by a person. An override may ask that person again.
     pub(super) session_denies: Vec<Voice>,
     /// The prompts that no approval has answered yet.
     pub(super) asks: Vec<Voice>,
+    /// The uses of paths that cannot be determined, as far as no approval has answered them.
+    pub(super) unresolved: Vec<usize>,
     pub(super) allows: Vec<RuleRef>,
     pub(super) hook_allows: Vec<RuleRef>,
     /// All valid approvals by people.
@@ -31,6 +36,14 @@ pub(super) struct ApplicableRules {
 }
 
 impl ApplicableRules {
+    /// Adds the verdict of a rule or a policy on one use.
+    fn add(&mut self, verdict: Verdict, rule: RuleRef, about: usize, used: &Use) {
+        match verdict {
+            Verdict::Deny if used.may_be_left_out() => self.possible_denies.push(Voice { rule, about }),
+            Verdict::Deny | Verdict::Ask | Verdict::Allow => self.say(verdict, rule, about),
+        }
+    }
+
     fn say(&mut self, verdict: Verdict, rule: RuleRef, about: usize) {
         match verdict {
             Verdict::Deny => self.denies.push(Voice { rule, about }),
@@ -57,7 +70,16 @@ pub(super) fn all(case: &EvaluationInput<'_>, above: &[&Agent]) -> ApplicableRul
         }
     }
     let yeses = std::mem::take(&mut heard.yeses);
-    heard.asks.retain(|voice| !yeses.iter().any(|yes| answers(yes, case.action, voice.about)));
+    for (about, used) in case.action.uses.iter().enumerate() {
+        let Some(path) = used.path().filter(|_| used.may_be_left_out() && is_by_settings(case, used)) else { continue };
+        heard.possible_denies.push(Voice { rule: RuleRef::Protected(path.clone()), about });
+    }
+    let is_open = |voice: &Voice| !yeses.iter().any(|yes| answers(yes, case.action, voice.about));
+    heard.asks.retain(is_open);
+    heard.possible_denies.retain(is_open);
+    let unresolved = |(about, used): (usize, &Use)| matches!(used.target, Target::Unresolved { .. }).then_some(about);
+    heard.unresolved = case.action.uses.iter().enumerate().filter_map(unresolved).collect();
+    heard.unresolved.retain(|about| !yeses.iter().any(|yes| answers(yes, case.action, *about)));
     heard
 }
 
@@ -80,7 +102,7 @@ fn rules_of(agent: &Agent, action: &ResolvedAction, heard: &mut ApplicableRules,
     }
     for (about, used) in action.uses.iter().enumerate() {
         for rule in agent.rules.about(action, used) {
-            heard.say(rule.verdict, named(reference(rule)), about);
+            heard.add(rule.verdict, named(reference(rule)), about, used);
         }
     }
 }
@@ -99,7 +121,7 @@ fn guard_of(
     for (about, used) in action.uses.iter().enumerate() {
         for (verdict, name) in guard.about(action, used) {
             let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
-            heard.say(verdict, policy, about);
+            heard.add(verdict, policy, about, used);
         }
     }
 }
@@ -114,6 +136,7 @@ fn inherited(case: &EvaluationInput<'_>, above: &[&Agent], heard: &mut Applicabl
     let mut allows = Vec::new();
     let mut add = |from_parent: ApplicableRules| {
         heard.denies.extend(from_parent.denies);
+        heard.possible_denies.extend(from_parent.possible_denies);
         heard.asks.extend(from_parent.asks);
     };
     for parent in above.iter().copied() {

@@ -63,6 +63,7 @@ fn is_refused(no: &SavedDecision, action: &ResolvedAction, used: &Use) -> bool {
         | Target::Network
         | Target::Events
         | Target::Capability(_)
+        | Target::Unresolved { .. }
         | Target::Invalid { .. } => false,
     }
 }

@@ -4,21 +4,20 @@ use crate::model::{Decider, DecisionSource as AgentOrigin, Interaction, Mode, On
 
 use super::{
     super::{State, agent::Agent},
-    EvaluationInput, Stage, StageResult,
+    EvaluationInput, StageResult,
 };
 
 /// Returns the final result of a prompt. The mode may answer it, and without an approver it is unavailable.
 pub(super) fn settled(
     case: &EvaluationInput<'_>,
     mode: Mode,
-    stage: Stage,
     finding: StageResult,
     lacks_permissions: bool,
 ) -> StageResult {
     if finding.ruled != Ruled::Ask {
         return finding;
     }
-    let finding = match by_mode(case, mode, stage, lacks_permissions) {
+    let finding = match by_mode(case, mode, &finding, lacks_permissions) {
         Some((ruled, reason)) => {
             let reason = format!("{reason}; {}", finding.reason);
             StageResult { ruled, source: AgentOrigin::Mode, reason: reason.into(), ..finding }
@@ -43,14 +42,14 @@ pub(super) fn settled(
 fn by_mode(
     case: &EvaluationInput<'_>,
     mode: Mode,
-    stage: Stage,
+    finding: &StageResult,
     lacks_permissions: bool,
 ) -> Option<(Ruled, &'static str)> {
     match mode {
         Mode::Never => Some((Ruled::Deny, "mode never forbids questions")),
         // Bypass skips a prompt. It does not create missing permissions, and it does not override a denial or the
         // prompt of a failed hook.
-        Mode::Bypass if !lacks_permissions && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
+        Mode::Bypass if !lacks_permissions && !finding.is_denial && !case.opinions.iter().any(|one| one.failed) => {
             Some((Ruled::Allow, "mode bypass skips questions"))
         }
         Mode::OnFailure if lacks_permissions && violations(case).is_empty() => {

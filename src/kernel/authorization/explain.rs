@@ -12,6 +12,7 @@ use crate::model::{
 use super::{
     super::{action_uses::Use, provenance::ProvenanceStep},
     EffectiveMode, Evaluation, EvaluationInput, Stage, StageResult,
+    stages::named_paths,
 };
 
 /// The decision about an action at this moment, stage by stage, and the changes that would allow it. Creating it asks,
@@ -107,7 +108,11 @@ impl Evaluation<'_> {
         let is_answered = |stage: Stage| match stage {
             Stage::AskRule | Stage::Tier => speaks(Stage::Destructive),
             Stage::Default => speaks(Stage::Destructive) || speaks(Stage::Tier),
-            Stage::Held => self.lacks_only_protected() || speaks(Stage::Destructive) && self.lacks_only_named(case),
+            Stage::Held => {
+                self.lacks_only_protected()
+                    || self.lacks_only_denied(case)
+                    || speaks(Stage::Destructive) && self.lacks_only_named(case)
+            }
             Stage::Protected | Stage::Denied | Stage::Mode | Stage::Destructive | Stage::AllowRule => false,
         };
         let mut ways: Vec<_> = in_the_way
@@ -142,6 +147,16 @@ impl Evaluation<'_> {
         })
     }
 
+    /// Returns true if all missing permissions are for paths that a rule denies. No permission helps there.
+    fn lacks_only_denied(&self, case: &EvaluationInput<'_>) -> bool {
+        let denying = self.walk.iter().find(|(stage, _)| *stage == Stage::Denied);
+        let uses = denying.and_then(|(_, finding)| finding.as_ref()).map(|finding| finding.uses.as_slice());
+        let paths: Vec<_> =
+            uses.into_iter().flatten().filter_map(|at| case.action.uses.iter().nth(*at)?.path()).collect();
+        let is_denied = |path: &SanitizedPath| paths.contains(&path);
+        !paths.is_empty() && self.missing.iter().all(|pinned| pinned.permission.path().is_some_and(is_denied))
+    }
+
     /// Returns true if all missing permissions are for uses that the command line only names. An approval of exactly
     /// this line gives them.
     fn lacks_only_named(&self, case: &EvaluationInput<'_>) -> bool {
@@ -152,6 +167,14 @@ impl Evaluation<'_> {
             used.is_some_and(Use::is_only_named)
         };
         lacking.is_some_and(|lacking| lacking.iter().all(is_named))
+    }
+
+    /// Returns the paths that a result is about, for people.
+    fn paths_of(&self, case: &EvaluationInput<'_>, finding: &StageResult) -> String {
+        let uses = finding.uses.iter().filter_map(|place| case.action.uses.iter().nth(*place));
+        let mut paths: Vec<_> = uses.filter_map(Use::path).collect();
+        paths.dedup();
+        named_paths(&paths)
     }
 
     fn way_out(&self, case: &EvaluationInput<'_>, stage: Stage, finding: &StageResult) -> String {
@@ -169,13 +192,18 @@ impl Evaluation<'_> {
                     | RuleRef::OfParent { .. } => None,
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
-                format!(
-                    "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml: the line also \
-                     gives the permission, and a parent directory is not enough"
-                )
+                format!("leave out {paths}: nobody but a person who edits agents.toml decides about a protected path")
             }
             Stage::Denied | Stage::AskRule => {
-                let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
+                let paths = self.paths_of(case, finding);
+                if finding.is_denial && finding.ruled == Ruled::Ask {
+                    let leave = if paths.is_empty() { String::new() } else { format!("leave out {paths}, or ") };
+                    return format!("{leave}get the approval of a person for exactly this action");
+                }
+                let is_denied = finding.ruled == Ruled::Deny && !paths.is_empty();
+                let refs = finding.refs.iter().filter(|rule| !is_denied || !is_about_paths(rule));
+                let leave = is_denied.then(|| format!("leave out {paths}"));
+                let refs: Vec<_> = leave.into_iter().chain(refs.map(change_of)).collect();
                 let ask = if finding.ruled == Ruled::Ask {
                     "get the approval of a person; or, to avoid the question, "
                 } else {
@@ -209,6 +237,17 @@ fn step(stage: Stage, finding: Option<&StageResult>) -> Step {
         source: finding.map(|finding| finding.source),
         reason: finding.map(|finding| finding.reason.to_string()),
         rule_refs: finding.map(|finding| finding.refs.clone()).unwrap_or_default(),
+    }
+}
+
+/// Returns true for a rule or policy that may be about a path. No advice tells to lift it.
+fn is_about_paths(rule: &RuleRef) -> bool {
+    match rule {
+        RuleRef::Rule { rule, .. } => rule.contains(" of `/"),
+        RuleRef::Policy { name, .. } => ToolPolicies::is_about_paths(name),
+        RuleRef::OfParent { rule, .. } => is_about_paths(rule),
+        RuleRef::Protected(_) => true,
+        RuleRef::Ruling(_) | RuleRef::Hook(_) | RuleRef::Violation(_) => false,
     }
 }
 

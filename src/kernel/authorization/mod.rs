@@ -114,7 +114,7 @@ fn judged_in<'s>(
         (Stage::Mode, stages::mode(case, mode)),
         (Stage::Destructive, stages::destructive(case, heard)),
         (Stage::Held, stages::missing(case, mode, held)),
-        (Stage::AskRule, stages::ask_rule(case, heard)),
+        (Stage::AskRule, stages::ask_rule(case, mode, heard)),
         (Stage::AllowRule, stages::allow_rule(heard)),
         (Stage::Tier, stages::tier(case, mode, heard)),
         (Stage::Default, Some(stages::default(case, mode))),
@@ -132,14 +132,22 @@ fn judged_in<'s>(
         asks_about_action = about_action.ruled == Ruled::Ask;
         match about_action.ruled.verdict() {
             Effect::Deny => (stage, finding) = (below, about_action),
-            Effect::Ask | Effect::Confined | Effect::Allow => finding.refs.extend(about_action.refs),
+            Effect::Ask | Effect::Confined | Effect::Allow => {
+                finding.is_denial |= about_action.is_denial;
+                finding.refs.extend(about_action.refs);
+            }
         }
     }
     let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
-    let mut conclusion = escalation::settled(case, mode, stage, finding, is_lacking);
+    let mut conclusion = escalation::settled(case, mode, finding, is_lacking);
     if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking && !case.action.in_sandbox {
         // The missing permissions were ignored only because the sandbox denies the use.
         conclusion = stages::tried(conclusion);
+    }
+    let destroys = walk.iter().find(|(of, _)| *of == Stage::Destructive).and_then(|(_, found)| found.as_ref());
+    if let Some(destroys) = destroys.filter(|_| stage < Stage::Destructive) {
+        // What an action destroys is told first, whatever else denies it.
+        conclusion.reason = format!("{}; {}", destroys.reason, conclusion.reason).into();
     }
     let allowed = conclusion.ruled.verdict() <= Effect::Confined;
     // An action that needs no approval consumes none.

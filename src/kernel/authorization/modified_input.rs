@@ -11,7 +11,7 @@ pub(crate) fn is_no_worse(asked: &ActionFacts, lacked: &[&Permission], case: &Ev
     let climbs = facts.tier > asked.tier || facts.operation != asked.operation || facts.tool != asked.tool;
     let judgement = evaluate(case);
     let ruled = judgement.conclusion.ruled;
-    let denied = ruled.verdict() == Effect::Deny && ruled != Ruled::Unavailable;
+    let denied = ruled.verdict() == Effect::Deny && ruled != Ruled::Unavailable || judgement.conclusion.is_denial;
     let lacks_more = judgement.missing.iter().any(|pinned| !lacked.contains(&&pinned.permission));
     !climbs && !denied && !lacks_more
 }

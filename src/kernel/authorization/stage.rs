@@ -68,11 +68,18 @@ pub(crate) struct StageResult {
     pub(crate) refs: Vec<RuleRef>,
     /// The indexes of the uses that the result is about. The list is empty if it is about the whole action.
     pub(crate) uses: Vec<usize>,
+    /// True if the prompt takes the place of a denial. No mode skips it then.
+    pub(crate) is_denial: bool,
 }
 
 impl StageResult {
     pub(super) fn new(ruled: Ruled, source: DecisionSource, reason: impl Into<Cow<'static, str>>) -> StageResult {
-        StageResult { ruled, source, reason: reason.into(), refs: Vec::new(), uses: Vec::new() }
+        StageResult { ruled, source, reason: reason.into(), refs: Vec::new(), uses: Vec::new(), is_denial: false }
+    }
+
+    /// Marks a prompt that takes the place of a denial.
+    pub(super) fn in_place_of_denial(self) -> StageResult {
+        StageResult { is_denial: true, ..self }
     }
 
     pub(super) fn about(self, uses: Vec<usize>) -> StageResult {

@@ -119,6 +119,7 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
         | Target::Host(_)
         | Target::Network
         | Target::Events
+        | Target::Unresolved { .. }
         | Target::Capability(_) => None,
     };
     if let Some(invalid) = case.action.uses.iter().enumerate().find_map(invalid) {
@@ -128,7 +129,8 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
     for (place, used) in case.action.uses.iter().enumerate() {
         let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
         let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
-        if case.state.is_protected(&permission) && !is_own_proc(case, used) && !is_held() {
+        let is_open = is_own_proc(case, used) || used.may_be_left_out() && is_by_settings(case, used);
+        if case.state.is_protected(&permission) && !is_open && !is_held() {
             protected.push(RuleRef::Protected(path.clone()));
             uses.push(place);
         }
@@ -136,6 +138,11 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
     let finding =
         || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "the path is protected: no grant covers it");
     (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
+}
+
+/// Returns true for a path that is protected only by the settings. A person may let a search read it.
+pub(super) fn is_by_settings(case: &EvaluationInput<'_>, used: &Use) -> bool {
+    used.path().is_some_and(|path| case.state.protected.is_by_settings(used.access(), path))
 }
 
 /// Returns true for a path below `/proc` that a sandboxed command only names. The processes there are its own.
@@ -165,7 +172,7 @@ pub(super) fn denied(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Opt
     }
     let may_be_asked = case.action.tier != Some(Tier::Destructive) || heard.enabled;
     let finding = if case.action.overrides && may_be_asked {
-        StageResult::new(Ruled::Ask, AgentOrigin::Human, "policy-deny-override")
+        StageResult::new(Ruled::Ask, AgentOrigin::Human, "policy-deny-override").in_place_of_denial()
     } else {
         StageResult::new(Ruled::Deny, AgentOrigin::Human, said_no(case, &heard.session_denies))
     };
@@ -240,9 +247,62 @@ pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held<'_>) -
     Some(StageResult::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
 }
 
-pub(super) fn ask_rule(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Option<StageResult> {
-    if heard.asks.is_empty() {
+/// The maximum number of paths that one reason names.
+const MAX_NAMED_PATHS: usize = 5;
+
+/// Returns the result for what a rule may deny: paths that the action may leave out, and paths that cannot be
+/// determined. A sandbox hides such paths, so a command that runs in one first needs no approval.
+fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {
+    if case.action.in_sandbox || heard.possible_denies.is_empty() && heard.unresolved.is_empty() {
         return None;
+    }
+    let mut reasons = Vec::new();
+    let mut paths: Vec<_> = heard.possible_denies.iter().filter_map(|voice| path_of(case, voice.about)).collect();
+    paths.dedup();
+    if !paths.is_empty() {
+        let is_protected = |voice: &Voice| matches!(voice.rule, RuleRef::Protected(_));
+        let by = if heard.possible_denies.iter().all(is_protected) {
+            "which is protected"
+        } else if all_policies(&heard.possible_denies) {
+            "which a policy denies"
+        } else {
+            "which a rule denies"
+        };
+        reasons.push(format!("it may use {}, {by}", named_paths(&paths)));
+    }
+    let unresolved = heard.unresolved.iter().filter_map(|place| case.action.uses.iter().nth(*place));
+    reasons.extend(unresolved.filter_map(|used| match &used.target {
+        Target::Unresolved { why, .. } => Some(why.as_ref().to_owned()),
+        _ => None,
+    }));
+    let (source, reason) = (AgentOrigin::Rule, reasons.join("; "));
+    let finding = match confined(case, mode) {
+        Some(confined) => StageResult { reason: format!("{}; {reason}", confined.reason).into(), ..confined },
+        None => StageResult::new(Ruled::Ask, source, reason).in_place_of_denial(),
+    };
+    let mut finding = finding.said_by(&heard.possible_denies);
+    finding.uses.extend(&heard.unresolved);
+    Some(finding)
+}
+
+fn path_of<'c>(case: &EvaluationInput<'c>, place: usize) -> Option<&'c SanitizedPath> {
+    case.action.uses.iter().nth(place)?.path()
+}
+
+/// Formats paths for people, at most some of them.
+pub(super) fn named_paths(paths: &[&SanitizedPath]) -> String {
+    let shown = paths.iter().take(MAX_NAMED_PATHS).map(|path| format!("`{}`", Escaped(path.as_str())));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(MAX_NAMED_PATHS) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+pub(super) fn ask_rule(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {
+    let in_doubt = in_doubt(case, mode, heard);
+    if heard.asks.is_empty() {
+        return in_doubt;
     }
     let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
     let source = if heard.asks.iter().all(is_hook) { AgentOrigin::Hook } else { AgentOrigin::Rule };
@@ -252,8 +312,16 @@ pub(super) fn ask_rule(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> O
         "a rule requires a person to decide"
     };
     let by = (source != AgentOrigin::Hook).then(|| by.to_owned());
-    let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
-    Some(StageResult::new(Ruled::Ask, source, reason).said_by(&heard.asks))
+    let doubt = in_doubt.as_ref().filter(|doubt| doubt.ruled == Ruled::Ask).map(|doubt| doubt.reason.to_string());
+    let is_denial = doubt.is_some();
+    let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).chain(doubt).collect::<Vec<_>>().join("; ");
+    let mut finding = StageResult::new(Ruled::Ask, source, reason).said_by(&heard.asks);
+    finding.is_denial = is_denial;
+    if let Some(doubt) = in_doubt {
+        finding.refs.extend(doubt.refs);
+        finding.uses.extend(doubt.uses);
+    }
+    Some(finding)
 }
 
 pub(super) fn allow_rule(heard: &ApplicableRules) -> Option<StageResult> {

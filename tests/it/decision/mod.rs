@@ -10,6 +10,7 @@ mod modes;
 mod orders;
 mod secrets;
 mod seen;
+mod trees;
 
 use bestow::{
     Action, Agent, Event,

@@ -63,6 +63,18 @@ fn all_denied(agent: &Agent, lines: &[&str]) {
     assert!(allowed.is_empty(), "not denied: {allowed:#?}");
 }
 
+/// Asserts that none of the lines is allowed, with or without a sandbox.
+fn none_allowed(agent: &Agent, lines: &[&str]) {
+    let allowed: Vec<_> = lines.iter().filter(|line| verdict(agent, line) < Effect::Ask).collect();
+    assert!(allowed.is_empty(), "allowed: {allowed:#?}");
+}
+
+/// Asserts that a person decides about each of the lines.
+fn all_asked(agent: &Agent, lines: &[&str]) {
+    let others: Vec<_> = lines.iter().filter(|line| verdict(agent, line) != Effect::Ask).collect();
+    assert!(others.is_empty(), "not asked: {others:#?}");
+}
+
 fn none_denied(agent: &Agent, lines: &[&str]) {
     let denied: Vec<_> = lines.iter().filter(|line| verdict(agent, line) == Effect::Deny).collect();
     assert!(denied.is_empty(), "denied: {denied:#?}");
@@ -81,17 +93,18 @@ async fn a_denied_file_is_not_read_by_a_pattern_or_by_what_reads_a_directory() {
             "cat [.]env .en[v]",
             "cat s*/.env",
             "cat ./.[e]nv",
-            "grep -r . .",
-            "grep -rn x sub",
-            "grep -R x",
-            "rg -uu .",
-            "rg x sub",
-            "diff -r sub plain",
             "for f in .e*; do cat \"$f\"; done",
             "for f in sub/.e*; do cat $f; done",
         ];
         all_denied(&agent, &lines);
+        // One of many files: a person decides, in every mode that lets a person decide.
+        all_asked(
+            &agent,
+            &["grep -r . .", "grep -rn x sub", "grep -R x", "rg -uu .", "rg --hidden x sub", "diff -r sub plain"],
+        );
         let fine = [
+            "rg x sub",
+            "rg .",
             "cat *.rs",
             "cat b.r?",
             "grep -r x plain",
@@ -119,9 +132,9 @@ async fn what_copies_or_packs_a_directory_reads_what_is_denied_in_it() {
         "rsync -a sub out",
         "find sub -exec cat {} +",
         "find . -name a.rs -exec cat {} ;",
-        "cp sub/.en? out",
     ];
-    all_denied(&agent, &lines);
+    all_asked(&agent, &lines);
+    all_denied(&agent, &["cp sub/.en? out"]);
     none_denied(&agent, &["cp -r plain out", "tar cf a.tar plain", "rsync -a plain out"]);
 }
 
@@ -247,7 +260,7 @@ async fn a_denied_file_is_not_written_by_a_program_that_nobody_knows() {
 async fn where_nobody_can_look_what_may_be_there_counts_as_being_there() {
     let world = World::new();
     let agent = bound(&world.engine, "/ws", Mode::Bypass, vec![deny(Some(Operation::Read), "/**/.env*")]).await;
-    all_denied(&agent, &["cat .en?", "grep -r . .", "cat .e*", "cp -r sub out"]);
+    none_allowed(&agent, &["cat .en?", "grep -r . .", "cat .e*", "cp -r sub out"]);
     none_denied(&agent, &["cat *.rs", "ls -R"]);
 }
 
@@ -380,9 +393,6 @@ async fn a_searching_tool_does_not_read_what_is_denied() {
             call("Read", json!({ "file_path": ".env" })),
             call("Grep", json!({ "pattern": ".", "glob": ".env" })),
             call("Grep", json!({ "pattern": ".", "glob": ".e*" })),
-            call("Grep", json!({ "pattern": ".", "path": "." })),
-            call("Grep", json!({ "pattern": "." })),
-            call("Grep", json!({ "pattern": ".", "path": "sub" })),
             call("read_many_files", json!({ "include": [".env"] })),
             call("read_many_files", json!({ "include": ["sub/.env"] })),
             call("read_many_files", json!({ "include": ["./.env"] })),
@@ -395,7 +405,10 @@ async fn a_searching_tool_does_not_read_what_is_denied() {
             call("read_many_files", json!({ "include": ["@(/etc|x)/shadow"] })),
         ];
         for action in denied {
-            assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{mode:?} {action:?}");
+            assert_ne!(agent.verdict(&action).unwrap(), Effect::Allow, "{mode:?} {action:?}");
+        }
+        for input in [json!({ "pattern": ".", "path": "." }), json!({ "pattern": "." }), json!({ "path": "sub" })] {
+            assert_eq!(agent.verdict(&call("Grep", input)).unwrap(), Effect::Ask, "{mode:?}");
         }
         let fine = [
             call("Grep", json!({ "pattern": ".", "glob": "*.rs" })),
@@ -492,9 +505,13 @@ async fn patterns_and_directories_in_an_undeclared_tool_are_looked_up() {
     let agent =
         bound(&engine, &work, Mode::Bypass, vec![deny(None, "/**/.env*"), deny(None, &format!("{work}/secrets/**"))])
             .await;
-    for line in ["cat .en?", "cat /etc/shado?", "grep -r . .", "cat s*/x", "tar c .", "cp -r secrets q", "rm -r sub"] {
+    for line in ["cat .en?", "cat /etc/shado?", "cat s*/x", "cp -r secrets q", "rm -r sub"] {
         let action = call("foo", json!({ "cmd": line }));
         assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{line}");
+    }
+    for line in ["grep -r . .", "tar c ."] {
+        let action = call("foo", json!({ "cmd": line }));
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Ask, "{line}");
     }
     for line in ["cat b.r?", "grep -r . plain", "ls"] {
         let action = call("foo", json!({ "cmd": line }));

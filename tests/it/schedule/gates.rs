@@ -107,6 +107,48 @@ async fn a_gate_runs_where_only_its_tier_would_ask_and_not_where_anything_else_d
     }
 }
 
+/// The rules follow the parameters of a shell, as the tier does.
+#[tokio::test]
+async fn a_gate_is_denied_by_a_rule_about_its_command_and_by_no_other() {
+    for (command, denied) in [
+        ("touch \"$TMPDIR/x\"; exit 0", false),
+        ("sh -c 'exec sh -c \"$1\"' x 'touch $TMPDIR/a'", false),
+        ("sh -c 'eval \"$2\"' x y 'exit 0'", false),
+        ("curl -s https://x.example", true),
+        ("sh -c 'exec sh -c \"$1\"' x 'curl -s https://x.example'", true),
+        ("sh -c 'eval \"$2\"' x y 'curl x.example'", true),
+        ("sh -c \"$UNKNOWN\"", true),
+    ] {
+        let mut stage = Stage::new().await;
+        let settings = stage.engine.settings().unwrap().as_ref().clone();
+        let mut policy = policy(settings, &[("worker", "you", &[])]);
+        let worker = policy.agents.get_mut(&id("worker")).unwrap();
+        worker.profile.kind = Kind::Cron;
+        worker.profile.working_dir = stage.path("work");
+        let rule = Rule {
+            verdict: Verdict::Deny,
+            tool: None,
+            operation: None,
+            path: None,
+            command: Some("curl **".parse().unwrap()),
+            shape: None,
+            cwd: None,
+            children: false,
+            why: None,
+            place: Place { file: "agents.toml".into(), line: 1 },
+        };
+        worker.rules = [rule].into();
+        stage.engine.configure(policy).await.unwrap();
+        stage.cron("a", &format!("agent: worker\n{}", gate(command, "")), "Do it.");
+        let tasks = stage.start().await;
+        let became = becomes(&mut stage, &tasks).await;
+        match became {
+            Ok(_) => assert!(!denied, "{command}"),
+            Err(why) => assert!(denied && why.to_string().contains("denied"), "{command}: {why}"),
+        }
+    }
+}
+
 /// A gate cannot do what a rule denies by name, neither in its line nor in its declaration.
 #[tokio::test]
 async fn a_gate_that_uses_what_a_rule_denies_does_not_run() {

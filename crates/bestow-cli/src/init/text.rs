@@ -21,10 +21,11 @@ working_dir = "."
 [[defaults.rules]]
 verdict = "deny"
 operation = ["fs.read", "fs.write"]
-path = ["**/.env", "**/.env.*"]
+# All but the templates: .env.example, .env.sample, .env.template.
+path = ["**/.env", "**/.env.{[!est]*,e[!x]*,s[!a]*,t[!e]*,te[!m]*}"]
 why = "secrets stay where they are"
-match = [".env", "app/.env.local"]
-not_match = ["environment.md"]
+match = [".env", "app/.env.local", ".env.test", ".env.staging"]
+not_match = ["environment.md", ".env.example", ".env.sample", ".env.template"]
 "#;
 
 const GIT: &str = r#"

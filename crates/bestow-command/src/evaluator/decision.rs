@@ -228,11 +228,11 @@ impl Evaluation<'_, '_> {
         within.into_iter().chain(known).reduce(Verdict::or_stricter)
     }
 
-    /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
-    /// may write these files. The strict profile does not rely on this and returns dangerous.
+    /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows the
+    /// directories and who may write these files. Without it, the strict profile returns dangerous.
     fn obeying(&mut self, usage: &Use<'_>, rule: Cow<'static, str>) -> Verdict {
         let Some(obeys) = obeys::of(usage.name, usage.known, usage.rest) else { return Verdict::safe(rule) };
-        if self.rules.profile == Profile::Strict {
+        if self.rules.profile == Profile::Strict && self.rules.surroundings.are_unknown() {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }
         let obeys = Obeys { dirs: self.shell.scope.dirs().into_owned(), ..obeys };

@@ -4,6 +4,7 @@ use crate::{
     destroy,
     evaluator::{Traits, Use},
     interpreter::Interpreter,
+    place::Place,
     rules::Rules,
     safe::{self, Proof},
     word::Word,
@@ -53,12 +54,25 @@ impl<'c> Evaluation<'_, 'c> {
     /// Returns the reason why a use of a program is destructive by itself.
     pub(super) fn destroys_by_itself(&self, usage: &Use<'_>) -> Option<String> {
         let program = usage.args.first().filter(|_| usage.traits.has(Traits::DESTROYS) && !safe::only_asks(usage))?;
-        self.shell.scope.places.iter().find_map(|place| destroy::find_with(program, usage.words(), place))
+        self.shell.scope.places.iter().find_map(|place| {
+            let found = destroy::find_with(program, usage.words(), place);
+            found.or_else(|| self.destroys_around(usage.args, place))
+        })
     }
 
     /// Returns the reason why these words are destructive.
     pub(super) fn destroys_as_written(&self, args: &[Word]) -> Option<String> {
-        self.shell.scope.places.iter().find_map(|place| destroy::find(args, place))
+        let places = self.shell.scope.places.iter();
+        places.into_iter().find_map(|place| destroy::find(args, place).or_else(|| self.destroys_around(args, place)))
+    }
+
+    /// Returns the reason why these words destroy a directory of the agent that they spell in another way than `.`.
+    fn destroys_around(&self, args: &[Word], place: &Place) -> Option<String> {
+        let surroundings = &*self.rules.surroundings;
+        if surroundings.are_unknown() || !args.first().is_some_and(|program| destroy::names_program(program.text())) {
+            return None;
+        }
+        destroy::find(&surroundings.shortened(args, place)?, &Place::Start)
     }
 
     /// Returns the reason why the words are destructive that the outputs of commands in `args` become.

@@ -56,7 +56,9 @@ impl Evaluation<'_, '_> {
             let before = index.checked_sub(1).and_then(|before| rest.get(before));
             let skip = std::mem::replace(&mut prose, is_prose(word.text()));
             let assigned = if word.has(Signs::EQUALS) { word.text().split_once('=') } else { None };
-            if skip || assigned.is_some_and(|(option, _)| is_prose(option)) {
+            // A text that a shell has run is known with its parameters.
+            let is_run = self.shell.invocations.has_run_text(word);
+            if skip || is_run || assigned.is_some_and(|(option, _)| is_prose(option)) {
                 continue;
             }
             let is_data = is_data(name, rest, index >= dashes)

@@ -186,7 +186,8 @@ impl Evaluation<'_, '_> {
     /// Records the texts in a word of a program that may run them.
     pub(super) fn record_texts_in(&mut self, word: &Word) {
         let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
-        if !self.shell.is_asked() || attached.is_none() && !may_be_text(word.text()) {
+        let is_no_text = attached.is_none() && !may_be_text(word.text());
+        if !self.shell.is_asked() || is_no_text || self.shell.invocations.has_run_text(word) {
             return;
         }
         let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());

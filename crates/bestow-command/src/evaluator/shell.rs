@@ -301,6 +301,9 @@ impl Evaluation<'_, '_> {
         let verdict = self.shell.run_text(text.text(), text.span()).or_stricter(self.shell.search_content(text));
         self.shell.scope = scope;
         if quiet {
+            self.shell.invocations.note_run_text(text);
+        }
+        if quiet {
             verdict
         } else {
             Verdict::dangerous("a shell runs a text that is not written out").or_stricter(verdict)

@@ -1,9 +1,11 @@
 //! Words as operands that may be paths.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 
 use crate::{
-    values::{Access, Below},
+    values::{Access, Below, Selection},
     word::{Gaps, Known, Signs, Word},
 };
 
@@ -14,13 +16,20 @@ pub(crate) struct Operand {
     pub(crate) text: SmolStr,
     pub(crate) pattern: Option<SmolStr>,
     pub(crate) below: Below,
+    /// The files below the path, if some are left out.
+    pub(crate) selection: Option<Arc<Selection>>,
     pub(crate) certain: bool,
 }
 
 impl Operand {
     /// Creates an operand for a path that a program certainly uses in this way.
     pub(crate) fn certain(access: Access, text: impl Into<SmolStr>, below: Below) -> Operand {
-        Operand { access, text: text.into(), pattern: None, below, certain: true }
+        Operand { access, text: text.into(), pattern: None, below, selection: None, certain: true }
+    }
+
+    /// Restricts the use of a directory to these files.
+    pub(crate) fn restricted_to(self, selection: &Option<Arc<Selection>>) -> Operand {
+        Operand { selection: selection.clone(), ..self }
     }
 }
 

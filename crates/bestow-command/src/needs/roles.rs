@@ -1,7 +1,10 @@
 //! Known programs and their use of the files that their words name.
 
 mod git;
+pub(crate) mod selection;
 mod words;
+
+use std::sync::Arc;
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -17,7 +20,7 @@ use crate::{
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, list},
-    programs::{AllWords, Program, Reads, Role},
+    programs::{AllWords, Program, Reads, Role, Selects},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
@@ -52,7 +55,7 @@ pub(super) fn reads_operands(known: &Program) -> bool {
 
 /// Returns true if the program is known to show no content of the files that its operands name.
 pub(super) fn opens_nothing(known: &Program) -> bool {
-    let lists = matches!(role_of(known), Some(Role::Lists | Role::Writes | Role::Changes));
+    let lists = matches!(role_of(known), Some(Role::Lists | Role::Writes | Role::Makes | Role::Changes));
     lists || known.only_says || known.opens_nothing
 }
 
@@ -147,8 +150,9 @@ fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool, form: O
         Role::Compares => {
             words.named(Access::Read, everything_if(words.has_letter('r') || words.has_long("--recursive")))
         }
-        Role::Searches => searched(name, &words, reads_only),
+        Role::Searches => searched(name, &words, files.selects.as_ref(), reads_only),
         Role::Writes => words.named(Access::Write, everything_if(words.is_recursive())),
+        Role::Makes => words.named(Access::Write, Below::NewDirectory),
         Role::Changes => changed(&words).into(),
         Role::Copies if reads_only => words.named(Access::Read, Below::Everything),
         Role::Copies => copied(name, &words, Access::Read).into(),
@@ -166,7 +170,7 @@ fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool, form: O
 
 /// Returns the files of `grep pattern file…`, `sed script file…` and similar commands. `sed -i` writes the files
 /// that it reads.
-fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Few<Operand> {
+fn searched(name: &str, words: &Words<'_>, selects: Option<&Selects>, reads_only: bool) -> Few<Operand> {
     let given = words.has(list!("-e -f --regexp --file --expression --from-file"));
     let in_place = matches!(name, "sed" | "perl" | "awk" | "gawk" | "mawk" | "yq")
         && (words.has_letter('i') || words.options.iter().any(|given| given.name.starts_with("--in-place")));
@@ -176,10 +180,14 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Few<Operand> {
     let all = everything_if((by_itself || words.is_recursive()) && !in_place).followed_if(words.follows(name));
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
     let patterns = words.values_of(list!("-f --file --from-file")).filter_map(|value| value.path(Access::Read));
-    let mut named: Few<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
+    let selection = selects.filter(|_| all.is_everything()).map(|selects| selection::read_selection(selects, words));
+    let selection = selection.filter(|selection| !selection.is_everything()).map(Arc::new);
+    let searched = files.iter().filter_map(|arg| Some(path(arg, access, all)?.restricted_to(&selection)));
+    let mut named: Few<_> = searched.chain(patterns).collect();
     if files.is_empty() && all.is_everything() {
         // The program searches either the directory or its input. The classifier cannot tell which.
-        named.push(Operand { certain: false, ..Operand::certain(access, ".", all) });
+        let here = Operand::certain(access, ".", all).restricted_to(&selection);
+        named.push(Operand { certain: false, ..here });
     }
     if name == "sed" {
         named.extend(scripted(programs, words));
@@ -474,6 +482,9 @@ fn find(rest: &[Word]) -> Vec<Operand> {
         named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
     }
     let follows = rest.iter().any(|arg| arg.text() == "-L" || arg.text() == "-follow");
+    let before: Vec<_> = rest.iter().skip(starts.len()).take_while(|arg| !arg.text().starts_with("-exec")).collect();
+    let selection =
+        Some(selection::name_selection(&before)).filter(|selection| !selection.is_everything()).map(Arc::new);
     if runs {
         // The program may read and write the files that `find` passes to it.
         let found = named.clone().into_iter().flat_map(|start| {
@@ -481,6 +492,7 @@ fn find(rest: &[Word]) -> Vec<Operand> {
                 access,
                 below: Below::Everything.followed_if(follows && access == Access::Read),
                 certain: false,
+                selection: selection.clone(),
                 ..start.clone()
             })
         });

@@ -16,8 +16,8 @@ pub(crate) use form::has_form;
 pub(crate) use operand_kind::OperandKind;
 pub use record::SecretOption;
 pub(crate) use record::{
-    AllWords, Answer, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts,
-    Uses, When, Wraps,
+    AllWords, Answer, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Selects,
+    Starts, Uses, When, Wraps,
 };
 pub(crate) use subcommands::{Firsts, Subcommands};
 pub(crate) use table::{NAMED, all, at, find, find_by_start, known, place_of};

@@ -292,6 +292,27 @@ pub(crate) struct Files {
     pub(crate) writes: List<'static>,
     /// The options that name a file to read.
     pub(crate) reads: List<'static>,
+    /// The options that choose files below a directory.
+    pub(crate) selects: Option<Selects>,
+}
+
+/// The options of a search that choose files below a directory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Selects {
+    /// The options with which it reads hidden names. `None` if it always does.
+    pub(crate) hidden: Option<List<'static>>,
+    /// The options with which it reads ignored names. `None` if it always does.
+    pub(crate) ignored: Option<List<'static>>,
+    /// The options whose value is a glob of the names that it reads.
+    pub(crate) only: List<'static>,
+    /// The options whose value is a glob of the names that it leaves out.
+    pub(crate) without: List<'static>,
+    /// The options whose value is a glob of directories that it leaves out.
+    pub(crate) without_directories: List<'static>,
+    /// The options whose value is a glob as in an ignore file, which leaves out what it matches after a `!`.
+    pub(crate) globs: List<'static>,
+    /// The options whose value is the name of a file type.
+    pub(crate) types: List<'static>,
 }
 
 /// The use that a program makes of its operands.
@@ -307,6 +328,8 @@ pub(crate) enum Role {
     Compares,
     /// Writes all operands.
     Writes,
+    /// Makes a directory at each operand.
+    Makes,
     /// Writes all operands except the first, which is not a path.
     Changes,
     /// Reads all operands except the last, and writes the last.

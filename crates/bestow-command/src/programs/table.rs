@@ -7,7 +7,7 @@ use super::{
     operand_kind::OperandKind,
     record::{
         AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
-        SecretOption, Starts, Uses, When, Wraps,
+        SecretOption, Selects, Starts, Uses, When, Wraps,
     },
     subcommands::{Firsts, Subcommands},
 };

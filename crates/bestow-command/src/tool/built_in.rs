@@ -184,6 +184,14 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     row.servers.contains(&server).then_some(tool)
 }
 
+/// The tools that search without the files that `.gitignore` names.
+const SKIPPING_IGNORED: &[&str] = &["Grep", "grep"];
+
+/// Returns true if the built-in tool searches without the files that `.gitignore` names.
+pub(super) fn skips_ignored(name: &str) -> bool {
+    SKIPPING_IGNORED.contains(&name)
+}
+
 /// Splits `mcp__server__tool`, `server.tool` or `server/tool` into server and tool.
 fn of_a_server(name: &str) -> Option<(&str, &str)> {
     match name.strip_prefix("mcp__") {

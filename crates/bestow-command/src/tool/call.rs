@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
+    needs::roles::selection::globs_of_type,
     tool::{ToolUse, built_in, declared},
-    values::{Operation, Tool, Tools},
+    values::{Operation, Selection, Tool, Tools},
 };
 
 /// The effects of a tool call, according to its name, its input and the declarations.
@@ -29,6 +30,8 @@ pub struct DeclaredCall<'v> {
     pub further: Vec<ToolUse<'v>>,
     /// The globs that restrict the uses below its directories. Without a glob, the call uses everything below them.
     pub globs: Vec<&'v str>,
+    /// The files below its directories that the call uses.
+    pub selection: Selection,
     /// The fields that may change the effect of the command line.
     pub besides: Map<String, Value>,
 }
@@ -41,7 +44,12 @@ pub fn declaration<'t>(declared: &'t Tools, name: &str) -> Option<&'t Tool> {
 /// Interprets a call of the tool `name` with `input`.
 pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
     let Some(tool) = declaration(declared, name) else { return Call::Undeclared };
+    let is_built_in = declared.get(name).is_none();
     match read_as(tool, input) {
+        Ok(call) if is_built_in && built_in::skips_ignored(name) => {
+            let selection = search_selection(input, &call.globs);
+            Call::Declared(Box::new(DeclaredCall { selection, ..call }))
+        }
         Ok(call) => Call::Declared(Box::new(call)),
         Err(why) => Call::Invalid(tool.operation, why),
     }
@@ -51,5 +59,18 @@ pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
 pub fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'static str> {
     let (own, further) = declared::read(tool, input)?;
     let globs = declared::globs(tool, input)?;
-    Ok(DeclaredCall { own, further, globs, besides: declared::besides(tool, input), tool: tool.clone() })
+    let (selection, besides) = (Selection::default(), declared::besides(tool, input));
+    Ok(DeclaredCall { own, further, globs, selection, besides, tool: tool.clone() })
+}
+
+/// Returns the files that a search of a host program reads. It leaves out ignored files, unless a glob or a file type
+/// chooses them.
+fn search_selection(input: &Value, globs: &[&str]) -> Selection {
+    let of_type = match input.get("type") {
+        Some(Value::String(name)) => globs_of_type(name).map(|globs| globs.collect::<Vec<_>>()),
+        Some(Value::Null) | None => Some(Vec::new()),
+        Some(_) => None,
+    };
+    let skips_ignored = globs.is_empty() && of_type.is_some();
+    Selection { skips_ignored, only: of_type.unwrap_or_default(), ..Selection::default() }
 }

@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::{
     classification::{Classification, Judged},
     classifier::Classifier,
+    evaluator,
     named_uses::NamedUses,
+    tier::Tier,
     tool::{ToolUse, declared, is_guarded, is_sensitive},
     values::{SpokenPart, StrictJson, percent_decoded},
 };
@@ -159,6 +161,10 @@ impl<'v> Undeclared<'v> {
             followed.named.push(std::mem::take(&mut next.named));
             followed.spoken.insert(line, next.spoken());
             let tier = next.classification.tier;
+            // A sentence may tell about a command that destroys.
+            if tier == Tier::Destructive && self.values.contains(&&**line) && is_only_told(line, classifier) {
+                continue;
+            }
             if followed.worst.as_ref().is_none_or(|worst| tier > worst.classification.tier) {
                 followed.worst = Some(next);
             }
@@ -187,6 +193,24 @@ pub struct Followed<'l> {
     pub named: Vec<NamedUses>,
     /// The commands of each line. `None` for a line that was not understood.
     pub spoken: HashMap<&'l str, Option<Vec<SpokenPart>>, RandomState>,
+}
+
+/// Returns true if a text destroys nothing without its sentences. No shell would run anything in such a sentence.
+fn is_only_told(text: &str, classifier: &Classifier) -> bool {
+    let rest: Vec<&str> = text.lines().filter(|line| !is_sentence(line)).collect();
+    rest.len() < text.lines().count() && classifier.classify(&rest.join("\n")).tier < Tier::Destructive
+}
+
+/// The number of words that a sentence has at least.
+const MIN_SENTENCE_WORDS: usize = 5;
+
+/// Returns true for a line that begins with a word of letters which is no known program, and has no sign of a shell.
+fn is_sentence(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let Some(first) = words.next() else { return false };
+    let is_word = first.chars().all(char::is_alphabetic) && !evaluator::is_known(&first.to_lowercase());
+    let has_signs = line.contains([';', '|', '&', '$', '`', '<', '>', '(', ')', '{', '}', '\\', '\'', '"']);
+    is_word && !has_signs && words.count() + 1 >= MIN_SENTENCE_WORDS
 }
 
 /// Returns the words of a text that may be paths or names.

@@ -14,6 +14,7 @@ mod path;
 mod pattern;
 mod permission;
 mod script;
+mod selection;
 mod sensitive;
 mod shell;
 mod spoken;
@@ -48,6 +49,7 @@ pub mod shared {
         named::{Below, Named},
         pattern::Coverage,
         permission::{MAX_PERMISSIONS, list as list_permissions},
+        selection::Selection,
         sensitive::{
             Columns, OBEYED_IN_REPOSITORY, REPOSITORY, columns_of_text, documented_names, held_in_place,
             is_sensitive_name, makes_a_repository, part_kept_from_commands, sensitive_examples, sensitive_part,

@@ -1,8 +1,10 @@
 //! Resources that a command line names, as they are written there.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 
-use super::Access;
+use super::{Access, Selection};
 
 /// One resource that a command line names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum Named {
         pattern: Option<SmolStr>,
         /// The part of the content below the path that is used too.
         below: Below,
+        /// The files below the path that are used, if the command leaves some out.
+        selection: Option<Arc<Selection>>,
         /// True if the program is known to use the path so. Otherwise the word may be no path at all.
         certain: bool,
     },
@@ -41,6 +45,8 @@ pub enum Named {
 pub enum Below {
     /// The path alone.
     Nothing,
+    /// The path alone, as a directory that the command makes there unless one exists.
+    NewDirectory,
     /// The names of the entries, and not their content.
     Names,
     /// The whole content.
@@ -52,6 +58,11 @@ pub enum Below {
 }
 
 impl Below {
+    /// Returns true if anything below the path is used.
+    pub fn is_tree(self) -> bool {
+        !matches!(self, Below::Nothing | Below::NewDirectory)
+    }
+
     /// Returns true if the whole content is used.
     pub fn is_everything(self) -> bool {
         matches!(self, Below::Everything | Below::Followed)

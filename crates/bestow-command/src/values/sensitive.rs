@@ -141,9 +141,11 @@ fn deepest_part<'p>(
     counts: impl Fn(Columns) -> bool,
 ) -> Option<&'p str> {
     let (mut deepest, mut end, mut above) = (None, 0, "");
-    for (depth, name) in path.names().enumerate() {
+    let mut names = path.names().enumerate();
+    while let Some((depth, name)) = names.next() {
         end += name.len() + 1;
-        let columns = table::columns(name, At { above, depth: Some(depth) });
+        let is_outer = holds_worktree(name, || path.names().skip(depth + 1));
+        let columns = if is_outer { Columns::NONE } else { table::columns(name, At { above, depth: Some(depth) }) };
         if counts(columns) || added.iter().any(|added| added.matches(name)) {
             deepest = path.as_str().get(..end);
         }
@@ -159,8 +161,18 @@ pub fn is_sensitive_name(name: &str, above: &str, depth: usize, added: &[Sensiti
         || added.iter().any(|added| added.matches(name))
 }
 
+/// Returns true for a directory of a coding agent in which `behind` names something in a working tree. The files of a
+/// working tree are those of a project.
+fn holds_worktree<'n, N: Iterator<Item = &'n str>>(name: &str, behind: impl Fn() -> N) -> bool {
+    const HOLDERS: [&str; 1] = [".claude"];
+    HOLDERS.contains(&name) && {
+        let mut behind = behind();
+        behind.next() == Some("worktrees") && behind.nth(1).is_some()
+    }
+}
+
 /// Returns the pieces of a text between slashes of either kind.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
+fn pieces(text: &str) -> impl Iterator<Item = &str> + Clone {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
@@ -174,10 +186,12 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the columns of each component of a path that may be relative and may use either kind of slash.
 pub fn columns_of_text(path: &str) -> impl Iterator<Item = Columns> {
     let is_absolute = path.starts_with('/');
-    let names = pieces(path).filter(|name| !matches!(*name, "" | "."));
-    names.enumerate().scan("", move |above, (depth, name)| {
-        let at = At { above: std::mem::replace(above, name), depth: is_absolute.then_some(depth) };
-        Some(table::columns(name, at))
+    let (mut names, mut above) = (pieces(path).filter(|name| !matches!(*name, "" | ".")).enumerate(), "");
+    std::iter::from_fn(move || {
+        let (depth, name) = names.next()?;
+        let at = At { above: std::mem::replace(&mut above, name), depth: is_absolute.then_some(depth) };
+        let is_outer = holds_worktree(name, || names.clone().map(|(_, name)| name));
+        Some(if is_outer { Columns::NONE } else { table::columns(name, at) })
     })
 }
 
@@ -202,6 +216,27 @@ mod tests {
         assert_eq!(part("/t/heartbeat/b.md").as_deref(), Some("/t/heartbeat/b.md"));
         assert_eq!(part("/t/heartbeat/b.txt"), None);
         assert_eq!(part("/"), None);
+    }
+
+    #[test]
+    fn a_file_of_a_working_tree_is_no_setting_of_the_coding_agent() {
+        assert_eq!(part("/p/.claude/worktrees/a/src/main.rs"), None);
+        assert_eq!(
+            columns_of_text("/p/.claude/worktrees/a/src/main.rs").filter(|found| found.is_sensitive()).count(),
+            0
+        );
+        for guarded in [
+            "/p/.claude/worktrees/a",
+            "/p/.claude/settings.json",
+            "/p/.claude/worktrees",
+            "/p/.claude/worktreesx/a/b",
+            "/p/.claude/worktrees/a/.claude/settings.json",
+            "/p/.claude/worktrees/a/.env",
+            "/p/.codex/worktrees/a/b",
+        ] {
+            assert!(part(guarded).is_some(), "{guarded}");
+            assert!(columns_of_text(guarded).any(Columns::is_sensitive), "{guarded}");
+        }
     }
 
     #[test]

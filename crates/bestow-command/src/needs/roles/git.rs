@@ -1,14 +1,16 @@
 //! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
+use std::sync::Arc;
+
 use crate::{
     few::Few,
     needs::{
         operand::{Operand, exact, path},
         roles::words::{Words, copied, is_short_for},
     },
-    options::{List, list},
+    options::{List, is_listed, list},
     parts::parts,
-    values::{Access, Below},
+    values::{Access, Below, Selection},
     word::{Gaps, Known, Signs, Word},
 };
 
@@ -79,13 +81,18 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
         }
         Does::Searches => {
+            let tracked = !words.has(list!("--untracked --no-index --no-exclude-standard --recurse-submodules"));
             let skipped = usize::from(!words.has(list!("-e -f")));
             let operands = words.operands.get(skipped..).unwrap_or_default();
             // A name without `/` or `.` may be a revision. A revision is searched as a whole.
             let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.']));
             let all = operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
-            named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
-            named.extend(all.then(|| here(Below::Everything)));
+            // A revision may list other files than the index.
+            let tracked = tracked && (operands.is_empty() || !all);
+            let selection = tracked.then(|| Arc::new(Selection { only_tracked: true, ..Selection::default() }));
+            let searched = operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything));
+            let searched = searched.chain(all.then(|| here(Below::Everything)));
+            named.extend(searched.map(|operand| operand.restricted_to(&selection)));
         }
         Does::Takes => {
             let operands = words.operands.get(1..).unwrap_or_default();
@@ -101,7 +108,8 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             let is_silent = has_one(NO_PATCH) || words.has(list!("-s -q"));
             if asked || with.is_empty() && !is_silent {
                 named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
-                named.extend(told.is_empty().then(|| here(Below::Versions)));
+                let selection = Some(Arc::new(shown_files(rest, behind, &words)));
+                named.extend(told.is_empty().then(|| here(Below::Versions).restricted_to(&selection)));
             }
         }
         Does::Names => {}
@@ -138,6 +146,30 @@ fn in_revision(arg: &Word) -> Option<Operand> {
         .map_or(file, |(_, file)| file);
     let file = if file.is_empty() { "." } else { file };
     Some(perhaps(Operand::certain(Access::Read, file, Below::Everything)))
+}
+
+/// Options of `git diff` and similar commands that take no value.
+const WITHOUT_VALUE: List<'static> = list!(
+    "-p -u -w -b -R -M -C --patch --cached --staged --stat --color --no-color --word-diff --minimal --patience \
+     --histogram --ignore-all-space --ignore-space-change --ignore-blank-lines --function-context --no-ext-diff \
+     --no-renames --find-renames --cc --oneline --graph --all --follow --reverse --first-parent --no-merges --merges"
+);
+
+/// Returns the files whose versions `git diff` and similar commands show. `git diff` without a revision compares the
+/// files of the index. An operand of some commands may be a path, unless it is the value of an unknown option.
+fn shown_files(rest: &[Word], behind: &[Word], words: &Words<'_>) -> Selection {
+    let name = (rest.len() - behind.len()).checked_sub(1).and_then(|at| rest.get(at)).map_or("", Word::text);
+    if !matches!(name, "diff" | "log" | "show") {
+        return Selection::default();
+    }
+    let is_value = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| behind.get(at)).map_or("", Word::text);
+        before.starts_with('-') && !before.contains('=') && !is_listed(WITHOUT_VALUE, before)
+    };
+    let operands = || behind.iter().enumerate().filter(|(_, arg)| !arg.text().starts_with('-'));
+    let paths = operands().filter(|(at, _)| !is_value(*at)).filter_map(|(_, arg)| exact(arg));
+    let compares = name == "diff" && !words.has(list!("--cached --staged --merge-base --submodule"));
+    Selection { only_tracked: compares && operands().next().is_none(), paths: paths.collect(), ..Selection::default() }
 }
 
 fn here(below: Below) -> Operand {

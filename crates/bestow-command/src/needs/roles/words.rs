@@ -118,7 +118,7 @@ impl Text<'_> {
 }
 
 /// Returns true if the option is one of `names`, or an abbreviated long option among them.
-fn means(option: &str, names: List<'_>) -> bool {
+pub(super) fn means(option: &str, names: List<'_>) -> bool {
     is_listed(names, option) || abbreviates(option, names)
 }
 
@@ -190,6 +190,12 @@ impl<'a> Words<'a> {
 
     pub(super) fn has(&self, names: List<'_>) -> bool {
         self.options.iter().any(|given| means(&given.name, names))
+    }
+
+    /// Returns true if one of these options is given, perhaps as a letter among others.
+    pub(super) fn gives(&self, names: List<'_>) -> bool {
+        let letters = parts(names.text(), b' ').filter_map(|name| name.strip_prefix('-')?.chars().next());
+        self.has(names) || letters.filter(|letter| *letter != '-').any(|letter| self.has_letter(letter))
     }
 
     /// Returns the files that options of the program read and write.

@@ -1,0 +1,141 @@
+//! The options of search programs that choose files.
+
+use smol_str::SmolStr;
+
+use crate::{
+    needs::{
+        operand::exact,
+        roles::words::{Words, means},
+    },
+    programs::Selects,
+    values::Selection,
+    word::Word,
+};
+
+/// The usual file types of `rg`, with the globs of their files.
+const TYPES: &[(&str, &str)] = &[
+    ("c", "*.[chH] *.[chH].in *.cats"),
+    ("cpp", "*.[ChH] *.cc *.cpp *.cxx *.hh *.hpp *.hxx *.inl *.[ChH].in *.cc.in *.cpp.in *.hpp.in *.h++ *.c++"),
+    ("css", "*.css *.scss"),
+    ("go", "*.go"),
+    ("html", "*.htm *.html *.ejs"),
+    ("java", "*.java *.jsp *.jspx *.properties"),
+    ("js", "*.js *.jsx *.vue *.cjs *.mjs"),
+    ("json", "*.json *.sarif composer.lock"),
+    ("kotlin", "*.kt *.kts"),
+    ("md", "*.markdown *.md *.mdown *.mdwn *.mdx *.mkd *.mkdn"),
+    ("php", "*.php *.php3 *.php4 *.php5 *.php7 *.php8 *.pht *.phtml"),
+    ("py", "*.py *.pyi"),
+    ("python", "*.py *.pyi"),
+    ("ruby", "*.gemspec *.rb *.rbw .irbrc Gemfile Rakefile config.ru"),
+    ("rust", "*.rs"),
+    ("sql", "*.sql *.psql"),
+    ("swift", "*.swift"),
+    ("toml", "*.toml Cargo.lock"),
+    ("ts", "*.ts *.tsx *.cts *.mts"),
+    ("typescript", "*.ts *.tsx *.cts *.mts"),
+    ("yaml", "*.yaml *.yml"),
+];
+
+/// Returns the globs of a file type of `rg`, or `None` if the type is unknown.
+pub(crate) fn globs_of_type(name: &str) -> Option<impl Iterator<Item = SmolStr> + use<>> {
+    let globs = TYPES.iter().find(|(known, _)| *known == name).map(|(_, globs)| *globs)?;
+    Some(globs.split(' ').map(SmolStr::from))
+}
+
+/// Returns the selection that the options of a search make.
+pub(super) fn read_selection(selects: &Selects, words: &Words<'_>) -> Selection {
+    let mut selection = Selection {
+        skips_hidden: selects.hidden.is_some_and(|with| !words.gives(with)),
+        skips_ignored: selects.ignored.is_some_and(|with| !words.gives(with)),
+        ..Selection::default()
+    };
+    let mut choices = Choices::default();
+    for given in &words.options {
+        let Some(value) = given.value.as_ref() else { continue };
+        let value = || value.text();
+        if means(&given.name, selects.only) {
+            choices.take(value(), true);
+        } else if means(&given.name, selects.without) {
+            choices.leave(value());
+        } else if means(&given.name, selects.without_directories) {
+            let directory = value().filter(|glob| !has_other_signs(glob));
+            selection.without_directories.extend(directory.map(|glob| glob.trim_end_matches('/').into()));
+        } else if means(&given.name, selects.globs) {
+            match value() {
+                Some(glob) if glob.starts_with('!') => {
+                    selection.without.extend(glob.get(1..).map(SmolStr::from));
+                    selection.without_directories.extend(glob.get(1..).map(SmolStr::from));
+                }
+                glob => choices.take(glob, false),
+            }
+        } else if means(&given.name, selects.types) {
+            let globs = value().and_then(|name| globs_of_type(&name));
+            match globs {
+                Some(globs) => globs.for_each(|glob| choices.take(Some(glob), false)),
+                None => choices.take(None, false),
+            }
+        }
+    }
+    choices.add_to(&mut selection);
+    selection
+}
+
+/// Returns true if a glob has a sign that not all programs read alike.
+fn has_other_signs(glob: &str) -> bool {
+    glob.contains(['{', '}', '\\'])
+}
+
+/// The globs of files, in the order of the options.
+#[derive(Default)]
+struct Choices {
+    only: Vec<SmolStr>,
+    without: Vec<SmolStr>,
+    /// True if a file is taken that no glob knows.
+    takes_unknown: bool,
+    /// True if the first glob leaves files out. Then those that no glob matches are taken.
+    begins_without: bool,
+}
+
+impl Choices {
+    fn take(&mut self, glob: Option<SmolStr>, plainly: bool) {
+        match glob.filter(|glob| !plainly || !has_other_signs(glob)) {
+            Some(glob) => self.only.push(glob),
+            None => self.takes_unknown = true,
+        }
+    }
+
+    fn leave(&mut self, glob: Option<SmolStr>) {
+        self.begins_without |= self.only.is_empty() && !self.takes_unknown;
+        self.without.extend(glob.filter(|glob| !has_other_signs(glob)));
+    }
+
+    /// Adds the globs to a selection. If they contradict each other, nothing is left out.
+    fn add_to(self, selection: &mut Selection) {
+        let has_both = self.begins_without && (self.takes_unknown || !self.only.is_empty());
+        if has_both || self.takes_unknown {
+            (selection.skips_hidden, selection.skips_ignored) = (false, false);
+            return;
+        }
+        if self.only.is_empty() {
+            selection.without.extend(self.without);
+        }
+        selection.only.extend(self.only);
+    }
+}
+
+/// Returns the selection of a `find` expression: a conjunction may begin with a test of the name. Options of other
+/// kinds, and operators, select nothing here.
+pub(super) fn name_selection(expression: &[&Word]) -> Selection {
+    let is_operator = |text: &str| matches!(text, "-o" | "-or" | "!" | "-not" | "(" | ")" | "," | "-prune");
+    let mut selection = Selection::default();
+    if expression.iter().any(|arg| is_operator(arg.text()) || exact(arg).is_none()) {
+        return selection;
+    }
+    let mut names = expression.windows(2).filter_map(|pair| match pair {
+        [test, glob] if test.text() == "-name" => exact(glob),
+        _ => None,
+    });
+    selection.only.extend(names.next().filter(|glob| !has_other_signs(glob)));
+    selection
+}

@@ -1,0 +1,185 @@
+//! The files below a directory that a search reads: compiled globs, and what the disk knows about its paths.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::{
+    fs::Ignoring,
+    model::{SanitizedPath, Selection},
+    ports::Paths,
+};
+
+/// The files that a search reads below a directory.
+#[derive(Debug)]
+pub(super) struct SelectedFiles {
+    root: SanitizedPath,
+    selection: Selection,
+    only: Option<GlobSet>,
+    without: GlobSet,
+    without_directories: GlobSet,
+    /// The files in the index of the repository, if the search reads no other.
+    tracked: Option<Vec<SanitizedPath>>,
+}
+
+impl SelectedFiles {
+    /// Compiles a selection for the files below `root`. Globs that do not compile select and leave out nothing.
+    ///
+    /// With `trusts_names` false, names are no reason to leave out a file: the same action may change ignore files.
+    pub(super) fn new(root: &SanitizedPath, selection: &Selection, trusts_names: bool, paths: &dyn Paths) -> Self {
+        let mut selection = selection.clone();
+        if !trusts_names || std::env::var_os("RIPGREP_CONFIG_PATH").is_some() {
+            (selection.skips_hidden, selection.skips_ignored) = (false, false);
+        }
+        let compile = |globs: &[_], any_case| set_of(root, globs, any_case);
+        let only = (!selection.only.is_empty()).then(|| compile(&selection.only, true)).flatten();
+        let without = compile(&selection.without, false).unwrap_or_default();
+        let without_directories = compile(&selection.without_directories, false).unwrap_or_default();
+        let tracked = selection.only_tracked.then(|| tracked_below(root, paths)).flatten();
+        SelectedFiles { root: root.clone(), selection, only, without, without_directories, tracked }
+    }
+
+    /// Returns true if the search may read `path`, or something below it.
+    pub(super) fn may_include(&self, path: &SanitizedPath, paths: &dyn Paths) -> bool {
+        if !self.root.contains(path) || *path == self.root {
+            return true;
+        }
+        if self.tracked.as_ref().is_some_and(|tracked| !tracked.iter().any(|file| path.contains(file))) {
+            return false;
+        }
+        let is_directory = paths.real(&[path.as_str(), "/-"].concat()).is_ok();
+        let Some(steps) = steps(&self.root, path) else { return true };
+        let (directories, file) = if is_directory { (steps.as_slice(), None) } else { split_last(&steps) };
+        if directories.iter().any(|path| self.without_directories.is_match(path.as_path())) {
+            return false;
+        }
+        if let Some(file) = file {
+            match &self.only {
+                Some(only) => return only.is_match(file.as_path()),
+                None if self.without.is_match(file.as_path()) => return false,
+                None => {}
+            }
+        }
+        let Selection { skips_hidden, skips_ignored, .. } = self.selection;
+        let is_left_out = |step: &SanitizedPath, is_directory: bool| match paths.read_ignore_files(step, is_directory) {
+            Ignoring::TakenBack => false,
+            Ignoring::Ignored if skips_ignored => true,
+            Ignoring::Ignored | Ignoring::Unmentioned => skips_hidden && is_hidden(step),
+        };
+        let leaves_out = skips_hidden || skips_ignored;
+        let left_out = directories.iter().any(|step| leaves_out && is_left_out(step, true))
+            || file.is_some_and(|file| leaves_out && is_left_out(file, false));
+        !left_out
+    }
+}
+
+fn is_hidden(path: &SanitizedPath) -> bool {
+    path.as_str().rsplit('/').next().is_some_and(|name| name.starts_with('.'))
+}
+
+fn split_last(steps: &[SanitizedPath]) -> (&[SanitizedPath], Option<&SanitizedPath>) {
+    match steps.split_last() {
+        Some((last, above)) => (above, Some(last)),
+        None => (steps, None),
+    }
+}
+
+/// Returns the paths on the way from `root` to `path`, without `root`.
+fn steps(root: &SanitizedPath, path: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+    let start = root.as_str().trim_end_matches('/').len();
+    let ends = path.as_str().match_indices('/').map(|(at, _)| at).filter(|at| *at > start);
+    let ends = ends.chain([path.as_str().len()]);
+    ends.map(|end| path.as_str().get(..end)?.parse().ok()).collect()
+}
+
+/// Returns the files below `root` that the index of its repository lists. Returns none if they are unknown.
+fn tracked_below(root: &SanitizedPath, paths: &dyn Paths) -> Option<Vec<SanitizedPath>> {
+    let files = tracked_files(root, paths)?;
+    Some(files.into_iter().filter(|file| root.contains(file)).collect())
+}
+
+/// Returns all files that the index of the repository around `start` lists. Returns none if they are unknown.
+pub(super) fn tracked_files(start: &SanitizedPath, paths: &dyn Paths) -> Option<Vec<SanitizedPath>> {
+    let tracked = paths.tracked_files(start)?;
+    let top = tracked.top.to_str()?;
+    // A file with a name that is no valid path cannot be compared, so nothing is known.
+    tracked.files.iter().map(|file| format!("{top}/{file}").parse().ok()).collect()
+}
+
+/// Compiles globs of names, or of paths below `root` if they contain a `/`. Returns none if one is invalid.
+fn set_of(root: &SanitizedPath, globs: &[smol_str::SmolStr], any_case: bool) -> Option<GlobSet> {
+    let root = globset::escape(root.as_str().trim_end_matches('/'));
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let text = glob.strip_prefix("./").unwrap_or(glob);
+        let text = text.strip_suffix("/**").unwrap_or(text).trim_end_matches('/');
+        let text = if text.contains('/') {
+            format!("{root}/{}", text.trim_start_matches('/'))
+        } else {
+            format!("{root}/**/{text}")
+        };
+        let content = format!("{text}/**");
+        for form in [text, content] {
+            set.add(GlobBuilder::new(&form).literal_separator(true).case_insensitive(any_case).build().ok()?);
+        }
+    }
+    set.build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::ports::DiskPaths;
+
+    /// A repository with hidden, ignored and usual files, some of them tracked.
+    fn world() -> (tempfile::TempDir, SanitizedPath) {
+        let directory = tempfile::tempdir().unwrap();
+        let top: SanitizedPath = directory.path().canonicalize().unwrap().to_str().unwrap().parse().unwrap();
+        fs::create_dir_all(directory.path().join("src/.cache")).unwrap();
+        fs::create_dir_all(directory.path().join("build")).unwrap();
+        for name in ["a.rs", ".env", "secret.txt", "src/b.rs", "src/.cache/x.rs", "build/y.rs"] {
+            fs::write(directory.path().join(name), "x").unwrap();
+        }
+        fs::write(directory.path().join(".gitignore"), "build/\nsecret.txt\n").unwrap();
+        let git = |words: &[&str]| {
+            std::process::Command::new("git").args(words).current_dir(&directory).output().unwrap();
+        };
+        git(&["init", "-q", "."]);
+        git(&["add", "a.rs", "src/b.rs"]);
+        (directory, top)
+    }
+
+    fn read(selection: &Selection) -> Vec<&'static str> {
+        let (_world, top) = world();
+        let selected = SelectedFiles::new(&top, selection, true, &DiskPaths);
+        let names = ["a.rs", ".env", "secret.txt", "src/b.rs", "src/.cache/x.rs", "build/y.rs"];
+        let may = |name: &&str| selected.may_include(&format!("{top}/{name}").parse().unwrap(), &DiskPaths);
+        names.into_iter().filter(may).collect()
+    }
+
+    #[test]
+    fn a_search_reads_what_its_options_select() {
+        let all = Selection::default();
+        let only =
+            |globs: &[&str]| Selection { only: globs.iter().map(|glob| (*glob).into()).collect(), ..all.clone() };
+        let skipping = Selection { skips_hidden: true, skips_ignored: true, ..all.clone() };
+        assert_eq!(read(&all).len(), 6);
+        assert_eq!(read(&skipping), ["a.rs", "src/b.rs"]);
+        assert_eq!(
+            read(&Selection { skips_hidden: false, ..skipping.clone() }),
+            ["a.rs", ".env", "src/b.rs", "src/.cache/x.rs"]
+        );
+        assert_eq!(read(&only(&["*.txt"])), ["secret.txt"]);
+        assert_eq!(
+            read(&Selection { only: vec![".env".into()], ..skipping.clone() }),
+            [".env"],
+            "a glob takes it back"
+        );
+        assert_eq!(read(&only(&["src/*"])), ["src/b.rs", "src/.cache/x.rs"]);
+        let without = |globs: &[&str]| globs.iter().map(|glob| (*glob).into()).collect::<Vec<_>>();
+        assert_eq!(read(&Selection { without: without(&["*.rs", ".env*"]), ..all.clone() }), ["secret.txt"]);
+        let directories = Selection { without_directories: without(&["src", "build"]), ..all.clone() };
+        assert_eq!(read(&directories), ["a.rs", ".env", "secret.txt"]);
+        assert_eq!(read(&Selection { only_tracked: true, ..all }), ["a.rs", "src/b.rs"]);
+    }
+}
