@@ -81,9 +81,9 @@ pub mod event {
     pub use crate::model::{
         CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, Envelope, Event, FileVersion,
         GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId,
-        InvalidTimestamp, InvalidViolationId, OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId,
-        Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId,
-        TaskKind, Timestamp, ViolationId, camel_case,
+        InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing, OutputStream, Process, ProcessEvent, ProcessExit,
+        ProcessId, Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent,
+        TaskId, TaskKind, Timestamp, ViolationId, WriteKey, camel_case,
     };
 }
 

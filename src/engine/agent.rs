@@ -11,11 +11,8 @@ use crate::{
 };
 
 use super::{
-    Delivery, Error, Inbox, Notification, Resolved, Ticket,
-    agent_slot::AgentSlot,
-    commit_handle::CommitHandle,
-    fresh::fresh_run,
-    shared::{Shared, granted},
+    Delivery, Error, Inbox, Notification, Resolved, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle,
+    fresh::fresh_run, link::EngineLink, shared::granted,
 };
 
 /// The handle of one agent. It can check, request, grant, use and give up permissions. It cannot answer a request.
@@ -56,7 +53,7 @@ use super::{
 /// ```
 #[derive(Clone)]
 pub struct Agent {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: EngineLink,
     pub(super) id: AgentId,
     pub(super) cell: Arc<AgentSlot>,
     /// The means by which the holder of this handle acts, for the records.
@@ -254,7 +251,7 @@ impl Agent {
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
         self.execute(Command::Create { creator, profile, run, permissions, reason, broken }).await?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
-        Ok(Agent { shared: Arc::clone(&self.shared), id, cell, via: self.via.clone() })
+        Ok(Agent { shared: self.shared.clone(), id, cell, via: self.via.clone() })
     }
 
     /// Sends a message to this agent's own user, if a connection is open. A message carries no permission.

@@ -13,6 +13,7 @@ use crate::{
 use super::{
     ApproverSession, Error,
     fresh::fresh_run,
+    link::EngineLink,
     shared::{Shared, granted},
     surface::Watched,
 };
@@ -36,7 +37,7 @@ use super::{
 /// ```
 #[derive(Clone)]
 pub struct Approver {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: EngineLink,
     /// The person, or the text of the caller that names none.
     pub(super) person: Result<Person, InvalidText>,
 }

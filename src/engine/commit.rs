@@ -13,8 +13,9 @@ use crate::{
 };
 
 use super::{
+    command_source::CommandSource,
     commit_handle::CommitHandle,
-    commit_queue::{Decided, Part, RolledBack},
+    commit_queue::{Caller, Decided, Part, RolledBack},
     shared::{Shared, StalledChannels, Writer},
     surface::Surface,
 };
@@ -44,19 +45,21 @@ impl Shared {
         now: Timestamp,
         stuck: &mut StalledChannels,
     ) -> CommitHandle {
-        self.carry_out_via(writer, command, None, now, stuck)
+        self.carry_out_from(writer, command, CommandSource::default(), now, stuck)
     }
 
-    /// Carries out a command of an agent, who acts by these means.
-    pub(super) fn carry_out_via(
+    /// Carries out a command of this sender.
+    pub(super) fn carry_out_from(
         &self,
         writer: &mut Writer,
         command: Command,
-        via: Option<&Means>,
+        source: CommandSource<'_>,
         now: Timestamp,
         stuck: &mut StalledChannels,
     ) -> CommitHandle {
-        let Decided { outcome, events, part, restriction } = writer.queue.decide(command, &mut writer.meter, now);
+        let CommandSource { via, write } = source;
+        let decided = writer.queue.decide(command, write, &mut writer.meter, now);
+        let Decided { outcome, events, part, restriction } = decided;
         self.pass(writer, Passed { events, part, via: via.cloned() }, now, stuck);
         // If the command decided no event, its result rests on the earlier steps.
         writer.queue.restrict_on_failure(restriction);
@@ -111,6 +114,10 @@ impl Shared {
     /// effect without being stored if the store is broken.
     fn forget(&self, writer: &mut Writer, why: &StoreError, stuck: &mut StalledChannels) {
         let now = self.clock.now().unwrap_or(Timestamp::from_millis(0));
+        if let Some((callers, surfaces)) = writer.queue.keep_for_retry(why, now) {
+            self.report_unstored(writer, callers, &surfaces, Err(why));
+            return;
+        }
         let RolledBack { at, takes, restrictions, changed_settings, callers, surfaces } =
             writer.queue.roll_back(writer.sequence, why, now);
         self.pass(writer, Passed { events: takes, part: Part::Restrictive, via: None }, at, stuck);
@@ -121,8 +128,24 @@ impl Shared {
         if changed_settings {
             self.publish_settings(writer);
         }
+        if writer.queue.wait_for_retry() {
+            self.report_unstored(writer, callers, &surfaces, Err(why));
+            return;
+        }
         let (callers, surfaces) = writer.queue.hand_over(callers, surfaces);
-        callers.into_iter().for_each(|caller| caller.told(writer.queue.result_of_unstored()));
+        let result = writer.queue.result_of_unstored();
+        self.report_unstored(writer, callers, &surfaces, result.as_ref().copied());
+    }
+
+    /// Reports the result of steps that are in force, although the store does not have them.
+    fn report_unstored(
+        &self,
+        writer: &mut Writer,
+        callers: Vec<Caller>,
+        surfaces: &[Surface],
+        result: Result<(), &StoreError>,
+    ) {
+        callers.into_iter().for_each(|caller| caller.told(result.map_err(StoreError::clone)));
         surfaces.iter().for_each(|surface| writer.fill(surface));
         self.set_alarm(writer);
     }

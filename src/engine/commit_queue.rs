@@ -3,7 +3,7 @@
 //! Every command is decided on the state ahead. Its step stays in the queue until the store confirms it. Without a
 //! store, every step counts as confirmed at once, so no step waits.
 
-use std::{collections::VecDeque, mem, sync::Arc};
+use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
@@ -13,7 +13,7 @@ use crate::{
     ports::{Batch, Store, StoreError, StoreFault, Taken},
 };
 
-use super::{Error, states::States, surface::Surface};
+use super::{Error, command_source::OpenWrite, states::States, surface::Surface};
 
 /// The published state, the state ahead, and the steps between them, which the store has not confirmed.
 #[derive(Debug)]
@@ -28,12 +28,31 @@ pub(super) struct CommitQueue {
     leaving: Vec<AgentId>,
     failures: u64,
     health: Health,
+    retry: Retry,
+}
+
+/// The time between two attempts to store what the store refused.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The most events that wait for another attempt. Beyond them, refusals are not recorded.
+const MAX_WAITING_EVENTS: usize = 10_000;
+
+/// The next attempt to store steps that the store has refused although they only take permissions away. They are in
+/// force, and wait in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Retry {
+    /// Every step in the queue was passed to the store.
+    None,
+    /// The steps of a failure are being collected, and are not passed to the store yet.
+    Collects(Timestamp),
+    /// The steps in the queue are passed to the store at this time, or before the next step.
+    At(Timestamp),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Health {
     Good,
-    /// A step that gives permissions was not stored, and none was stored since.
+    /// A step was not stored, and none that gives permissions was stored since.
     Failing,
     /// The store accepts no more steps. Steps that take permissions away take effect without being stored.
     Broken(StoreError),
@@ -54,7 +73,7 @@ pub(super) struct Decided {
 pub(super) enum Part {
     Whole,
     /// Only the part that takes permissions away, because the whole could not be stored. If this part cannot be stored
-    /// either, the store is broken.
+    /// either, it waits for another attempt.
     Restrictive,
 }
 
@@ -111,7 +130,7 @@ impl CommitQueue {
 
     fn new(store: Option<Arc<dyn Store>>, states: States, sequence: u64) -> CommitQueue {
         let (waiting, leaving, health) = (VecDeque::new(), Vec::new(), Health::Good);
-        CommitQueue { store, states, sequence, waiting, leaving, failures: 0, health }
+        CommitQueue { store, states, sequence, waiting, leaving, failures: 0, health, retry: Retry::None }
     }
 
     pub(super) fn store(&self) -> Option<&Arc<dyn Store>> {
@@ -163,6 +182,8 @@ impl CommitQueue {
 
     /// Returns a receiver that resolves when the last decided step is stored. Returns none if every step is stored.
     pub(super) fn after_the_last(&mut self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+        // Who waits gets the result of an attempt.
+        self.resume();
         self.last().map(|step| {
             let (tell, stored) = oneshot::channel();
             step.callers.push(Caller { tell, failed: None });
@@ -170,15 +191,27 @@ impl CommitQueue {
         })
     }
 
-    /// Decides a command on the state ahead, and applies it there.
-    pub(super) fn decide(&mut self, command: Command, meter: &mut Meter, now: Timestamp) -> Decided {
+    /// Decides a command on the state ahead, and applies it there. If it is a part of `write`, the key of that write
+    /// gets into the same step.
+    pub(super) fn decide(
+        &mut self,
+        command: Command,
+        write: Option<&OpenWrite>,
+        meter: &mut Meter,
+        now: Timestamp,
+    ) -> Decided {
         let broken = if let Health::Broken(why) = &self.health { Some(why.clone()) } else { None };
         if let Some(why) = broken.as_ref().filter(|_| self.gives(&command, now)) {
             return self.decide_without_store(&command, why, meter, now);
         }
         let part = if command.only_narrows() { Part::Restrictive } else { Part::Whole };
         let restriction = command.restriction();
-        let Carried { recorded: events, answer } = self.states.ahead_mut().carry_out(command, meter, now);
+        let first = self.sequence + 1;
+        let step = write.map(|write| write.step(first));
+        let Carried { recorded: events, answer } = self.states.ahead_mut().carry_out_once(step, command, meter, now);
+        if answer.is_ok() && !events.is_empty() {
+            write.into_iter().for_each(|write| write.begin_at(first));
+        }
         let outcome = answer.map(|answer| answer.unwrap_or_else(|| events.clone())).map_err(Error::Refused);
         // A step that a broken store does not contain takes effect, but is reported as not stored.
         let outcome = match broken.filter(|_| !events.is_empty()) {
@@ -217,14 +250,66 @@ impl CommitQueue {
         let first = self.sequence + 1;
         let only_takes = part == Part::Restrictive || events.iter().all(only_takes);
         let batch = Arc::new(Batch { at, first, events, via, only_takes, failures: self.failures });
+        self.resume();
         self.sequence = batch.last();
         self.leaving.extend(batch.events.iter().filter_map(Event::retired).cloned());
         let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());
         self.waiting.push_back(Step { batch: Arc::clone(&batch), part, restrictions, callers, surfaces });
         match &self.store {
-            Some(store) if !matches!(self.health, Health::Broken(_)) => store.commit(batch),
-            Some(_) | None => Taken::Stored,
+            Some(_) if matches!(self.health, Health::Broken(_)) => Taken::Stored,
+            Some(_) if matches!(self.retry, Retry::Collects(_)) => Taken::Waits,
+            Some(store) => store.commit(batch),
+            None => Taken::Stored,
         }
+    }
+
+    /// Returns the time of the next attempt to store what the store refused.
+    pub(super) fn retry_at(&self) -> Option<Timestamp> {
+        if let Retry::At(time) = self.retry { Some(time) } else { None }
+    }
+
+    /// Passes the steps that wait for another attempt to the store, if its time has come.
+    pub(super) fn resume_at(&mut self, now: Timestamp) {
+        if self.retry_at().is_some_and(|time| time <= now) {
+            self.resume();
+        }
+    }
+
+    /// Passes the steps that wait for another attempt to the store.
+    fn resume(&mut self) {
+        let Retry::At(_) = self.retry else { return };
+        self.retry = Retry::None;
+        let Some(store) = &self.store else { return };
+        for step in &mut self.waiting {
+            step.batch = Arc::new(Batch { failures: self.failures, ..Batch::clone(&step.batch) });
+            // A store that refused a step before answers later, and this is called while a step is decided.
+            store.commit(Arc::clone(&step.batch));
+        }
+    }
+
+    /// Ends the collection of the steps that wait for another attempt. Returns false if none was collected.
+    pub(super) fn wait_for_retry(&mut self) -> bool {
+        let Retry::Collects(time) = self.retry else { return false };
+        self.retry = if self.waiting.is_empty() { Retry::None } else { Retry::At(time) };
+        true
+    }
+
+    /// Keeps the steps that the store has refused for another attempt, if all of them only take permissions away. The
+    /// states stay as they are. Returns the callers and surfaces of these steps; none if the steps must be rolled back.
+    pub(super) fn keep_for_retry(&mut self, why: &StoreError, now: Timestamp) -> Option<(Vec<Caller>, Vec<Surface>)> {
+        let events: usize = self.waiting.iter().map(|step| step.batch.events.len()).sum();
+        let only_takes = self.waiting.iter().all(|step| step.batch.only_takes) && events <= MAX_WAITING_EVENTS;
+        if why.fault() == StoreFault::Broken || self.health != Health::Failing || !only_takes {
+            return None;
+        }
+        self.failures += 1;
+        self.retry = if self.waiting.is_empty() { Retry::None } else { Retry::At(now.after(RETRY_AFTER)) };
+        let (mut callers, mut surfaces) = (Vec::new(), Vec::new());
+        for step in &mut self.waiting {
+            callers.append(&mut step.callers);
+            surfaces.append(&mut step.surfaces);
+        }
+        Some((callers, surfaces))
     }
 
     /// Adds the command that takes the place of the last step's decision, if that step cannot be stored.
@@ -269,8 +354,12 @@ impl CommitQueue {
             takes.push(Event::StoreFailed { why: why.to_string().into() });
         }
         let failed_twice = failed.iter().any(|step| step.part == Part::Restrictive);
-        let is_broken = failed_twice || why.fault() == StoreFault::Broken;
+        let is_broken = why.fault() == StoreFault::Broken;
         self.health = if is_broken { Health::Broken(why.clone()) } else { Health::Failing };
+        self.retry = if failed_twice && !is_broken { Retry::Collects(now.after(RETRY_AFTER)) } else { Retry::None };
+        if MAX_WAITING_EVENTS < takes.len() {
+            takes.retain(|event| !matches!(event, Event::Refused { .. } | Event::PeerRefused { .. }));
+        }
         self.sequence = published;
         let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());
         let mut back = RolledBack { at, takes, restrictions, changed_settings, callers, surfaces };

@@ -61,7 +61,7 @@ impl DryRun {
         // A queued request is treated like one that a person sees.
         let settings = Settings { on_no_user: OnNoUser::Queue, ..policy.settings };
         let policy = Arc::new(Policy { settings, ..policy });
-        shared.execute(Command::Configure { policy, run: fresh_run() }).at_once()?;
+        shared.execute_own(Command::Configure { policy, run: fresh_run() }).at_once()?;
         Ok(DryRun { shared: Arc::new(shared) })
     }
 
@@ -82,7 +82,7 @@ impl DryRun {
     pub fn explain(&self, agent: &AgentId, action: &Action) -> Result<Explanation, Error> {
         let unknown = || Error::Refused(crate::kernel::Refusal::UnknownAgent(agent.clone()));
         let cell = self.shared.cell(agent).ok_or_else(unknown)?;
-        Agent { shared: Arc::clone(&self.shared), id: agent.clone(), cell, via: None }.explain(action)
+        Agent { shared: Arc::clone(&self.shared).into(), id: agent.clone(), cell, via: None }.explain(action)
     }
 }
 

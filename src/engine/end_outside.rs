@@ -17,7 +17,7 @@ impl Shared {
     pub(super) async fn end_outside(&self) {
         let Some(outside) = self.outside.get().cloned() else { return };
         // This fails only if the engine is closed, and then no work is left.
-        let _ = self.execute(Command::EndProcesses).at_once();
+        let _ = self.execute_own(Command::EndProcesses).at_once();
         // This fails only if the runtime ends, and the process with it.
         let _ = tokio::task::spawn_blocking(move || outside.wait()).await;
     }

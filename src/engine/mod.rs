@@ -12,6 +12,7 @@ mod authorize;
 mod batch_facts;
 mod below;
 mod classifier;
+mod command_source;
 mod commit;
 mod commit_handle;
 mod commit_queue;
@@ -28,6 +29,7 @@ mod inbox;
 mod initial_grants;
 mod input;
 mod lines;
+mod link;
 mod modes;
 mod obeyed;
 mod outside;
@@ -65,8 +67,9 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, NewAgent, Person, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, CredentialChange, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId,
-        Permission, PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
+        Actor, AgentId, ApproverId, CredentialChange, Envelope, GrantId, Hold, HookName, KeyedWrite, Means, OrText,
+        OwnerId, Permission, PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId,
+        Settings, Tools, WriteKey,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -90,6 +93,7 @@ use self::{
     classifier::classifier_for,
     commit_queue::CommitQueue,
     fresh::{fresh_run, seed},
+    link::EngineLink,
     shared::Shared,
 };
 #[cfg(feature = "stdio")]
@@ -123,7 +127,7 @@ pub(crate) use processes::{Standing, WeakAgent};
 /// owner.
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    shared: EngineLink,
 }
 
 impl fmt::Debug for Engine {
@@ -153,7 +157,7 @@ impl Engine {
         let queue = CommitQueue::in_memory(State::new(settings).on(paths.floor()));
         let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
         timer::start(&shared, &runtime);
-        Ok(Engine { shared })
+        Ok(Engine { shared: shared.into() })
     }
 
     /// Adds an agent with its initial permissions. Paths are resolved to their real location.
@@ -239,7 +243,7 @@ impl Engine {
         let id = id.value()?;
         let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
         let cell = self.shared.cell(&id).ok_or_else(unknown)?;
-        Ok(Agent { shared: Arc::clone(&self.shared), id, cell, via: None })
+        Ok(Agent { shared: self.shared.clone(), id, cell, via: None })
     }
 
     /// Creates a handle that answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …). Both are
@@ -264,7 +268,7 @@ impl Engine {
         means: impl Into<Means>,
     ) -> Approver {
         let person = owner.value().and_then(|owner| Ok(Person { owner, by: by.value()?, means: means.into() }));
-        Approver { shared: Arc::clone(&self.shared), person }
+        Approver { shared: self.shared.clone(), person }
     }
 
     /// Checks if `agent`, an id or its text, holds `want` now. An unregistered agent holds no permission, and neither
@@ -464,6 +468,29 @@ impl Engine {
         self.shared.execute(Command::RefusePeer { peer, order, claims, why }).at_once().map(drop)
     }
 
+    /// Returns this engine for one write with a key. Every command that is given through the result, or through a
+    /// handle that it makes, is a step of that write: its key is stored in the same step as its effect, and after a
+    /// crash either both are there or none. A command of a write that was carried out before is refused
+    /// ([`Refusal::WrittenBefore`]).
+    ///
+    /// `before` are the steps of an earlier call with this key ([`Engine::written`]) that this call continues.
+    #[must_use]
+    pub fn writing(&self, key: WriteKey, before: &[Arc<KeyedWrite>]) -> Engine {
+        Engine { shared: self.shared.for_write(key, before.first().map(|first| first.first)) }
+    }
+
+    /// Returns the steps of the write with this key that are stored, oldest first. They are remembered for 10 minutes
+    /// by the times of the records, and at most 256 for each caller. The trail has their events
+    /// ([`KeyedWrite::first`]). A step may belong to another request that had the same key
+    /// ([`KeyedWrite::is_of`]).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn written(&self, key: &WriteKey) -> Result<Vec<Arc<KeyedWrite>>, Error> {
+        self.shared.look(|state, now| state.keyed_steps(key, now))
+    }
+
     /// Subscribes to every event from now on.
     pub fn subscribe(&self) -> Subscription {
         self.shared.subscribe()
@@ -559,7 +586,7 @@ impl Engine {
 impl Agent {
     /// Returns the engine of this agent, for an adapter that acts as this agent.
     pub(crate) fn engine(&self) -> Engine {
-        Engine { shared: Arc::clone(&self.shared) }
+        Engine { shared: self.shared.clone() }
     }
 
     /// Subscribes to the events about the permissions and processes of this agent, and its retirement.
@@ -579,6 +606,6 @@ pub(crate) struct WeakEngine {
 impl WeakEngine {
     /// Returns the engine, unless its last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Engine> {
-        self.shared.upgrade().map(|shared| Engine { shared })
+        self.shared.upgrade().map(|shared| Engine { shared: shared.into() })
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     model::{Actor, AgentId, Event, Mode, OwnerId},
 };
 
-use super::{Agent, Approver, Engine, Error, shared::Shared};
+use super::{Agent, Approver, Engine, Error, link::EngineLink};
 
 impl Engine {
     /// Returns the current mode, rules, policies, interaction and permissions of one agent.
@@ -69,7 +69,7 @@ impl Approver {
     }
 }
 
-impl Shared {
+impl EngineLink {
     async fn set_mode(&self, agent: &AgentId, mode: Mode, by: Actor, owner: Option<OwnerId>) -> Result<(), Error> {
         let changed = self.execute(Command::SetMode { agent: agent.clone(), mode, by, owner }).acknowledged().await?;
         if !changed.iter().any(|event| matches!(event, Event::ModeChanged { .. })) {

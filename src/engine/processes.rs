@@ -150,7 +150,8 @@ impl Agent {
         let caller = Some((&self.id, &self.cell));
         let mut begun = None;
         let done = self.shared.under_lock(caller, |shared, writer, now, stuck| {
-            let done = shared.carry_out_via(writer, Command::StartProcess(starting), self.via.as_ref(), now, stuck);
+            let (command, source) = (Command::StartProcess(starting), self.shared.source(self.via.as_ref()));
+            let done = shared.carry_out_from(writer, command, source, now, stuck);
             begun = done.events().iter().find_map(process_of);
             if let Some(begun) = &begun {
                 register(begun);
@@ -219,7 +220,7 @@ pub(crate) struct WeakAgent {
 impl WeakAgent {
     /// Returns the agent's handle, unless the engine's last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Agent> {
-        let shared = self.shared.upgrade()?;
+        let shared = self.shared.upgrade()?.into();
         Some(Agent { shared, id: self.id.clone(), cell: Arc::clone(&self.cell), via: self.via.clone() })
     }
 }

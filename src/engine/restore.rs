@@ -91,9 +91,9 @@ impl Engine {
             shared.set_alarm(writer);
         })?;
         timer::start(&shared, &runtime);
-        let engine = Engine { shared };
+        let engine = Engine { shared: shared.into() };
         let resume = Command::Resume { settings: settings.map(Arc::new), cut: history.cut, runs };
-        engine.shared.execute(resume).acknowledged().await?;
+        engine.shared.execute_own(resume).acknowledged().await?;
         Ok(engine)
     }
 }

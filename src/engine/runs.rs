@@ -5,7 +5,7 @@ use crate::{
     model::{Actor, AgentId, OwnerId, RunId},
 };
 
-use super::{Approver, Engine, Error, fresh::fresh_run, shared::Shared};
+use super::{Approver, Engine, Error, fresh::fresh_run, link::EngineLink};
 
 /// Runs. Every agent is in a run of its own from its creation on. Saved decisions and policies for a run apply to the
 /// agents in it.
@@ -118,7 +118,7 @@ impl Approver {
     }
 }
 
-impl Shared {
+impl EngineLink {
     async fn begin_run(
         &self,
         agent: &AgentId,

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
-    model::{AgentId, Event, GrantId, Means, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
+    model::{AgentId, Event, GrantId, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
@@ -29,6 +29,7 @@ use super::policy_texts::PolicyTexts;
 use super::{
     Error, Subscription, Ticket,
     agent_slot::AgentSlot,
+    command_source::CommandSource,
     commit_handle::CommitHandle,
     commit_queue::CommitQueue,
     events::{Bell, Events},
@@ -206,18 +207,16 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// Executes a command of the host program or of a person.
-    pub(super) fn execute(&self, command: Command) -> CommitHandle {
-        self.execute_via(command, None)
+    /// Executes a command of the engine itself.
+    pub(super) fn execute_own(&self, command: Command) -> CommitHandle {
+        self.execute_from(command, CommandSource::default())
     }
 
-    /// Executes a command of a sender who acts by these means.
-    pub(super) fn execute_via(&self, command: Command, via: Option<&Means>) -> CommitHandle {
-        CommitHandle::of(
-            self.under_lock(None, |shared, writer, now, stuck| {
-                Ok(shared.carry_out_via(writer, command, via, now, stuck))
-            }),
-        )
+    /// Executes a command of this sender.
+    pub(super) fn execute_from(&self, command: Command, source: CommandSource<'_>) -> CommitHandle {
+        CommitHandle::of(self.under_lock(None, |shared, writer, now, stuck| {
+            Ok(shared.carry_out_from(writer, command, source, now, stuck))
+        }))
     }
 
     /// Executes a command of an agent, if `cell` still belongs to that agent: another agent may have taken its id.
@@ -225,11 +224,11 @@ impl Shared {
         &self,
         agent: &AgentId,
         cell: &Arc<AgentSlot>,
-        via: Option<&Means>,
+        source: CommandSource<'_>,
         command: Command,
     ) -> CommitHandle {
         CommitHandle::of(self.under_lock(Some((agent, cell)), |shared, writer, now, stuck| {
-            Ok(shared.carry_out_via(writer, command, via, now, stuck))
+            Ok(shared.carry_out_from(writer, command, source, now, stuck))
         }))
     }
 
@@ -299,6 +298,7 @@ impl Shared {
         let now = self.clock.now()?;
         // Deadlines that have passed take effect before the next decision, even if the timer has not handled them yet.
         if writer.due.is_some_and(|due| due <= now) {
+            writer.queue.resume_at(now);
             self.carry_out(writer, Command::Tick, now, stuck);
         }
         caller.map_or(Ok(()), |(agent, cell)| self.refuse_stranger(agent, cell))?;
@@ -317,7 +317,8 @@ impl Shared {
     }
 
     pub(super) fn set_alarm(&self, writer: &mut Writer) {
-        let due = writer.queue.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
+        let decided = writer.queue.decided().next_due();
+        let due = decided.into_iter().chain(writer.meter.next_due()).chain(writer.queue.retry_at()).min();
         writer.due = due;
         // The task is woken for a sooner deadline only. A later one is found when the current one is reached.
         if due.is_some_and(|due| writer.alarm.is_none_or(|alarm| due < alarm)) {

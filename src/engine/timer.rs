@@ -33,7 +33,7 @@ async fn run(shared: Weak<Shared>) {
         };
         if reached && let Some(engine) = shared.upgrade() {
             // This fails only if the engine is closed, which ends the loop above.
-            let _ = engine.execute(Command::Tick).at_once();
+            let _ = engine.execute_own(Command::Tick).at_once();
         }
     }
 }

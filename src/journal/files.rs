@@ -63,9 +63,16 @@ pub(super) struct Listing {
     pub(super) snapshots: Vec<u64>,
     unfinished: Vec<String>,
     is_ignored_by_git: bool,
+    /// True if there are files that an archive of records does not have.
+    pub(super) has_other_files: bool,
 }
 
 impl Listing {
+    /// Returns true if there are no records and no snapshots.
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.is_empty() && self.snapshots.is_empty()
+    }
+
     /// Refuses a directory without the segment after its newest snapshot. That segment was begun before the snapshot
     /// was made.
     pub(super) fn refuse_lost_end(&self, files: &Files) -> Result<(), JournalError> {
@@ -125,11 +132,14 @@ impl Files {
     pub(super) fn list(&self) -> Result<Listing, JournalError> {
         let mut listing = Listing::default();
         for name in self.names()? {
-            listing.segments.extend(number(&name, "journal-", ".jsonl"));
-            listing.snapshots.extend(number(&name, "snapshot-", ".json"));
+            let (segment, snapshot) = (number(&name, "journal-", ".jsonl"), number(&name, "snapshot-", ".json"));
+            listing.segments.extend(segment);
+            listing.snapshots.extend(snapshot);
             listing.is_ignored_by_git |= name == IGNORED_BY_GIT;
             if name.strip_suffix(UNFINISHED).is_some_and(is_of_journal) {
                 listing.unfinished.push(name);
+            } else {
+                listing.has_other_files |= segment.or(snapshot).is_none();
             }
         }
         listing.segments.sort_unstable();

@@ -146,6 +146,21 @@ impl Lock {
     }
 }
 
+/// Returns true if the directory has the lock file.
+pub(super) fn is_there(files: &Files) -> Result<bool, JournalError> {
+    match files.disk.read(&files.path(LOCK)) {
+        Ok(_) => Ok(true),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(files.failed(LOCK, "reading")(why)),
+    }
+}
+
+/// Returns the error for records up to `head` whose lock file is missing.
+pub(super) fn missing(files: &Files, head: Head) -> JournalError {
+    let what = format!("the file `{LOCK}`, so nothing says if its newest records are there");
+    JournalError::Missing { directory: files.directory.clone(), what, next: Some(head.sequence + 1) }
+}
+
 /// Returns the end of the last process, without a lock. Another process may begin to use the directory at any time.
 pub(super) fn last_end(files: &Files) -> Result<LastEnd, JournalError> {
     match files.disk.read(&files.path(LOCK)) {

@@ -55,6 +55,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     let made = disk.create_dir(directory);
     made.map_err(|why| JournalError::disk(directory, "using as a state directory", &why))?;
     let files = Files::at(disk, directory)?;
+    refuse_missing_lock(&files)?;
     let (mut lock, last_end) = Lock::take(&files)?;
     let listing = files.list()?;
     let Found { mut history, head, last, covered } = find(&files, &listing, last_end)?;
@@ -73,6 +74,17 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     lock.note(head);
     let writer = Writer::new(files, lock, file, first, head, limit, covered)?;
     Ok(Opened { writer, history })
+}
+
+/// Refuses records without `LOCK`: nothing says if the newest of them are there. Each journal has had the file from the
+/// beginning.
+fn refuse_missing_lock(files: &Files) -> Result<(), JournalError> {
+    // A process that begins a journal makes `LOCK` first, so the records are listed before it is looked for.
+    let listing = files.list()?;
+    if listing.is_empty() || lock::is_there(files)? {
+        return Ok(());
+    }
+    Err(lock::missing(files, find(files, &listing, LastEnd::Unknown)?.head))
 }
 
 /// Reads a directory that another process may be using. A torn end is ignored: that process may be writing it.

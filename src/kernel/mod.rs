@@ -20,6 +20,7 @@ mod exec_scope;
 mod held_grants;
 mod image_form;
 mod judged;
+mod keyed_writes;
 mod kin;
 mod meter;
 mod obeyed;
@@ -47,6 +48,7 @@ mod target;
 mod task_files;
 mod tool_policy;
 mod unknown_tool_input;
+mod write_once;
 mod write_roots;
 mod written;
 
@@ -82,6 +84,7 @@ pub(crate) use target::Target;
 #[cfg(feature = "schedule")]
 pub(crate) use task_files::WriteEnds;
 pub(crate) use unknown_tool_input::InputText;
+pub(crate) use write_once::CurrentWrite;
 
 use crate::model::{Event, Timestamp};
 

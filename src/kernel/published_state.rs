@@ -123,6 +123,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             // An engine also starts on a full disk, so that permissions can be revoked.
             | Event::StoreOpened { .. }
             | Event::UserActive { .. }
+            | Event::WriteKeyed { .. }
     )
 }
 

@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use thiserror::Error;
 
 use crate::model::{
-    AgentId, Code, Decision, Escaped, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId,
-    Resolution, Ruled, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName,
+    AgentId, Code, Decision, Escaped, GrantId, InvalidGlob, KeyedWrite, Kind, OwnerId, Permission, Place, ProcessId,
+    RequestId, Resolution, Ruled, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName,
 };
 
 /// A reason for which a command was not carried out. The state did not change.
@@ -84,6 +84,11 @@ pub enum Refusal {
     /// The saved decision does not exist, or no longer.
     #[error("saved decision {0} does not exist or has ended")]
     UnknownRuling(SavedDecisionId),
+    /// The write with this key was carried out before, or its key was used for another write.
+    #[error(
+        "a write with this key was carried out at {}: ask for its outcome, or use a new key for a new write", .0.at
+    )]
+    WrittenBefore(Arc<KeyedWrite>),
     /// The owner has no agent in this run, or no longer.
     #[error("run {0} does not exist or has ended")]
     UnknownRun(RunId),

@@ -21,6 +21,7 @@ use super::{
     held_grants::{HeldGrants, giver},
     image_form::{self, Grants, in_order},
     judged::Judged,
+    keyed_writes::KeyedWrites,
     kin::Kin,
     processes::Processes,
     request_budget::Asked,
@@ -117,6 +118,9 @@ pub(crate) struct State {
     pub(super) next_decision: u64,
     #[serde(default)]
     pub(super) next_violation: u64,
+    /// The recent writes that clients may send again.
+    #[serde(default, skip_serializing_if = "KeyedWrites::is_empty")]
+    pub(super) keyed_writes: KeyedWrites,
     /// True if the runs of the agents go on in the next engine, if it is opened in the same way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) runs_go_on: bool,
@@ -298,6 +302,7 @@ impl State {
             Event::SandboxApplied { agent, command, cause, .. } => self.commands.begin(agent, *command, cause.as_ref()),
             Event::SandboxEnded { command, .. } => self.commands.end(*command),
             Event::StoreOpened { runs_go_on, .. } => self.runs_go_on = *runs_go_on,
+            Event::WriteKeyed { write } => self.keyed_writes.remember(write),
             // These events do not change the state.
             Event::GrantRepeated { .. }
             | Event::RunEnded { .. }

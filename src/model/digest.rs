@@ -15,6 +15,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(try_from = "String")]
 pub struct Digest([u8; 32]);
 
+impl Digest {
+    /// Returns the digest of these parts. The boundaries between them are part of it.
+    pub(crate) fn of(parts: &[&[u8]]) -> Digest {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        Digest(hash.finalize())
+    }
+}
+
 /// The name under which digests are serialized. A serializer that only counts bytes knows their length by it, so that
 /// the digest is not computed.
 pub(crate) const DIGEST: &str = "Digest";

@@ -233,6 +233,7 @@ impl About {
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
             | Event::PeerRefused { .. }
+            | Event::WriteKeyed { .. }
             | Event::StoreOpened { .. }
             | Event::StoreFailed { .. } => {}
         }

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, AgentId, AgentOrigin, ApproverId, CommandId, CredentialChange, Decision, Digest, Ended, Grant, GrantId,
-    LeftOut, Means, Mode, OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId,
-    Resolution, Route, Rule, RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp,
-    ToolName, ToolPolicies, Tools, Verdict,
+    KeyedWrite, LeftOut, Means, Mode, OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request,
+    RequestId, Resolution, Route, Rule, RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent,
+    Timestamp, ToolName, ToolPolicies, Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -289,6 +289,13 @@ pub enum Event {
         #[serde(flatten)]
         change: Arc<CredentialChange>,
     },
+    /// The events before this one, in the same step, are a write that a client may send again with its key.
+    #[serde(rename = "write.keyed")]
+    WriteKeyed {
+        /// The key, and the first of these events.
+        #[serde(flatten)]
+        write: Arc<KeyedWrite>,
+    },
     /// A summary of events of an agent family that changed nothing. They were too many to be published one by one
     /// (`max_facts_per_minute`).
     #[serde(rename = "facts.merged")]
@@ -515,6 +522,7 @@ impl Event {
             Event::Refused { .. } => "permission.refused",
             Event::PeerRefused { .. } => "peer.refused",
             Event::CredentialChanged { .. } => "credential.changed",
+            Event::WriteKeyed { .. } => "write.keyed",
             Event::FactsMerged { .. } => "facts.merged",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",

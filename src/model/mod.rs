@@ -18,6 +18,7 @@ mod floor;
 mod glob;
 mod grant;
 mod id;
+mod keyed_write;
 mod limits;
 mod or_text;
 mod permission_set;
@@ -83,6 +84,7 @@ pub use id::{
     InvalidGrantId, InvalidId, InvalidProcessId, InvalidRequestId, InvalidSavedDecisionId, InvalidViolationId, OwnerId,
     ProcessId, RequestId, RunId, RuntimeId, SavedDecisionId, ViolationId,
 };
+pub use keyed_write::{KeyedWrite, WriteKey};
 pub use limits::{InvalidLimit, Limit, Limits};
 pub use or_text::{InvalidText, OrText};
 pub use permission_set::{PermissionSet, Reads};

@@ -36,7 +36,12 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             } else {
                 format!("events {} to {} follow from one another", verified.first, verified.head.sequence)
             };
-            Ok(Exit::print(&format!("{events}{torn}\nhead {}\n", verified.head)))
+            let end = if verified.has_noted_end {
+                ""
+            } else {
+                "\nthere is no `LOCK`, as in an archive: if records are missing after them is unknown"
+            };
+            Ok(Exit::print(&format!("{events}{torn}{end}\nhead {}\n", verified.head)))
         }
         AuditCommand::Head { to, to_command, .. } => {
             let file = to.clone().map(HeadNote::File);

@@ -273,6 +273,7 @@ const SENTENCES = {
   "store.failed": ["other", (of) => ["Storing failed: ", its(of.why, "text")]],
   "facts.merged": ["other", (of) => ["did too much to list it all: ", its(of.last, "text")]],
   "credential.changed": ["other", (of) => ["A credential was ", CHANGES[of.change] ?? its(of.change)]],
+  "write.keyed": ["other", () => ["A write has a key, so that it happens once"]],
   "peer.refused": ["other", (of) => ["A process was refused: ", its(of.why, "text")]],
 };
 

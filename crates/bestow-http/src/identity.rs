@@ -14,7 +14,7 @@ use bestow::{
     Agent, Approver, Engine, Error,
     control::Admin,
     decision::Refusal,
-    event::Timestamp,
+    event::{KeyedWrite, Timestamp, WriteKey},
     grant::Means,
     user::{ApproverId, OwnerId},
 };
@@ -265,6 +265,12 @@ fn late(_: time::error::Elapsed) -> Problem {
 impl Caller {
     pub(crate) fn credential(&self) -> &Credential {
         &self.live.credential
+    }
+
+    /// Returns the sender for one write with a key: each handle that it gets acts for that write. `before` are the
+    /// steps of an earlier call that this one continues.
+    pub(crate) fn writing(self, key: WriteKey, before: &[Arc<KeyedWrite>]) -> Caller {
+        Caller { engine: self.engine.writing(key, before), live: self.live }
     }
 
     /// Returns the means by which the sender acts, for the records.

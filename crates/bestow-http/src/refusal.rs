@@ -57,6 +57,7 @@ pub(crate) fn status(refusal: &Refusal) -> StatusCode {
         Refusal::AgentExists(..)
         | Refusal::AlreadyResolved(..)
         | Refusal::RunGoesOn(..)
+        | Refusal::WrittenBefore(..)
         | Refusal::ToolIsDeclared(..)
         | Refusal::OtherChange { .. }
         | Refusal::RevocationStands(..)
@@ -81,6 +82,7 @@ pub(crate) fn code(refusal: &Refusal) -> &'static str {
         Refusal::UnknownRuling(..) => "unknown_ruling",
         Refusal::UnknownRun(..) => "unknown_run",
         Refusal::RunGoesOn(..) => "run_goes_on",
+        Refusal::WrittenBefore(..) => "written_before",
         Refusal::UnknownTool { .. } => "unknown_tool",
         Refusal::ToolIsDeclared(..) => "tool_is_declared",
         Refusal::TooManyDeclarations { .. } => "too_many_declarations",
@@ -160,6 +162,7 @@ pub(crate) fn facts(refusal: &Refusal) -> Value {
         | Refusal::TooManyProcesses { agent, max }
         | Refusal::TooManyGrants { agent, max } => json!({ "agentId": agent, "most": max }),
         Refusal::AskedAfterNo { agent, noes, until } => json!({ "agentId": agent, "denials": noes, "until": until }),
+        Refusal::WrittenBefore(before) => json!({ "at": before.at }),
         Refusal::OtherChange { waiting } => json!({ "waiting": waiting }),
         Refusal::FromFile(grant, place) => json!({ "grantId": grant, "place": place.to_string() }),
         Refusal::NotYourGrant(grant) | Refusal::UnknownGrant(grant) => json!({ "grantId": grant }),

@@ -108,11 +108,11 @@ proptest! {
             let before = tale.now;
             let command = tale.command(step);
             clock.advance(before.until(tale.now));
-            let done = memory.shared.execute(command.clone());
+            let done = memory.shared.execute_own(command.clone());
             prop_assert!(done.stored.is_none(), "nothing to wait for");
             let done = format!("{:?}", done.at_once());
-            prop_assert_eq!(&done, &format!("{:?}", stored.shared.execute(command.clone()).wait()));
-            prop_assert_eq!(&done, &format!("{:?}", behind.shared.execute(command).at_once()));
+            prop_assert_eq!(&done, &format!("{:?}", stored.shared.execute_own(command.clone()).wait()));
+            prop_assert_eq!(&done, &format!("{:?}", behind.shared.execute_own(command).at_once()));
             tale.state = memory.state();
             prop_assert!(tale.state == stored.state());
             prop_assert_eq!(memory.checks(tale.agents()), stored.checks(tale.agents()));
@@ -145,14 +145,14 @@ fn facts_that_were_only_counted_are_told_although_the_store_is_broken() {
     let refused = || {
         let (from, grant) = ("b".parse().unwrap(), GrantId::new(u64::MAX));
         let command = Command::Revoke { grant, by: Actor::Agent(from), owner: None, reason: None };
-        assert!(engine.shared.execute(command).at_once().is_err());
+        assert!(engine.shared.execute_own(command).at_once().is_err());
     };
     (0..4).for_each(|_| refused());
     engine.shared.failed(StoreError::new(StoreFault::Broken, "gone"));
     let due = engine.shared.lock().unwrap().due.expect("a number that is not told yet");
     clock.advance(tale.now.until(due));
     // What is due is told before the command, which then has nothing to tell.
-    assert_eq!(engine.shared.execute(Command::Tick).at_once().unwrap(), []);
+    assert_eq!(engine.shared.execute_own(Command::Tick).at_once().unwrap(), []);
     assert_eq!(engine.hear().last().map(|recorded| recorded.event.kind()), Some("facts.merged"));
     assert_ne!(engine.shared.lock().unwrap().due, Some(due));
 }

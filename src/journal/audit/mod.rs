@@ -5,6 +5,7 @@
 
 mod ahead;
 mod compare;
+mod ended;
 mod filter;
 mod record;
 mod rotate;
@@ -27,6 +28,7 @@ use super::{
 use crate::ports::{Disk, RealDisk};
 
 pub use self::{
+    ended::resolution,
     filter::Filter,
     record::Record,
     rotate::{Rotated, rotate},

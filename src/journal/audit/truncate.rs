@@ -8,7 +8,7 @@ use super::super::{
     files::{Files, segment, snapshot},
     hash_chain::{Hash, Head},
     line::{self, Line},
-    lock::Lock,
+    lock::{self, Lock},
     read,
     snapshot::Snapshot,
 };
@@ -55,6 +55,7 @@ pub struct Cut {
 /// for every error of the disk.
 pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError> {
     let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
+    let had_lock = lock::is_there(&files)?;
     let (lock, last_end) = Lock::take(&files)?;
     if before == 0 {
         return Err(no_such_event(directory.as_ref(), before));
@@ -63,7 +64,8 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     let is_newer = |sequence: &u64| before <= *sequence;
     let is_promised = last_end.acknowledged().is_some_and(|head| before <= head.sequence);
     let listing = files.list()?;
-    let is_lost = is_promised || !listing.segments.contains(&kept.first);
+    let is_lost =
+        is_promised || (!had_lock && before == kept.head.sequence + 1) || !listing.segments.contains(&kept.first);
     if aside.is_empty() && !is_lost && !listing.snapshots.iter().any(is_newer) {
         return Err(no_such_event(directory.as_ref(), before));
     }

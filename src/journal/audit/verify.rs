@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, snapshot::Snapshot},
+    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, lock, snapshot::Snapshot},
     Trail,
 };
 use crate::{
@@ -30,6 +30,9 @@ pub struct Verified {
     pub head: Head,
     /// A description of the torn end, which was never acknowledged.
     pub torn: Option<String>,
+    /// True if the directory says up to where its records were acknowledged, so that a missing end is found. An archive
+    /// does not.
+    pub has_noted_end: bool,
 }
 
 /// Reads the whole trail, and finds the first record that was altered, is missing, or is in another place. With
@@ -80,7 +83,11 @@ pub fn verify_on(
         return Err(JournalError::OlderCopy { directory, noted: expected, end, note: None });
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
-    Ok(Verified { first: before + 1, head: trail.head, torn })
+    let has_noted_end = lock::is_there(&trail.files)?;
+    if !has_noted_end && trail.files.list()?.has_other_files {
+        return Err(lock::missing(&trail.files, trail.head));
+    }
+    Ok(Verified { first: before + 1, head: trail.head, torn, has_noted_end })
 }
 
 /// Refuses a head that was moved away with its record, unless the trail begins right after it.

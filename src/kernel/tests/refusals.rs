@@ -65,8 +65,9 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::TooManyDeclarations { .. } => "TooManyDeclarations",
         Refusal::InvalidGlob { .. } => "InvalidGlob",
         Refusal::TooManyPolicies { .. } => "TooManyPolicies",
-        // The engine checks directories, codes and handles. No command contains one.
+        // The engine checks directories, codes, handles and keys. No command contains one.
         Refusal::SeveralBases(_) => "SeveralBases",
+        Refusal::WrittenBefore(_) => "WrittenBefore",
         Refusal::Gone(_) => "Gone",
         Refusal::ProcessEnded(_) => "ProcessEnded",
         Refusal::UnknownCode(_) => "UnknownCode",
@@ -402,7 +403,8 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];
-    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases", "ProcessEnded"]);
+    let mut met =
+        BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases", "ProcessEnded", "WrittenBefore"]);
     // Without the sandbox feature, no process is started.
     if !cfg!(feature = "sandbox") {
         met.extend(["TooManyProcesses", "ProcessGoesOn"]);
@@ -418,5 +420,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 51, "each reason has a row");
+    assert_eq!(met.len(), 52, "each reason has a row");
 }

@@ -76,6 +76,7 @@ impl fmt::Display for Event {
                 write!(f, " and was refused: {}", Escaped(why))
             }
             Event::CredentialChanged { change } => change.fmt(f),
+            Event::WriteKeyed { write } => write.fmt(f),
             Event::FactsMerged { family, since, counts, last } => {
                 let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
                 match family {

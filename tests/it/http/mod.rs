@@ -11,6 +11,7 @@ pub(crate) mod daemon;
 mod dashboard;
 mod decide;
 mod description;
+mod ended_requests;
 mod facts;
 mod frames;
 mod half_heads;

@@ -13,7 +13,7 @@ use bestow::{
     Engine, Error, InitialGrants, Kind, Permission, Settings,
     decision::{Check, Refusal},
     grant::PermissionRef,
-    journal::{Journal, JournalError},
+    journal::{Journal, JournalError, audit},
     policy::OpenError,
 };
 
@@ -190,6 +190,31 @@ fn a_directory_whose_lock_file_was_replaced_is_still_in_use() {
     assert!(matches!(Journal::open(&state), Err(JournalError::InUse { .. })));
     drop(first);
     assert!(Journal::open(&state).is_ok());
+}
+
+/// The attack: `LOCK` is removed together with the newest records, which took something away. Nothing says then that
+/// they are missing.
+#[tokio::test]
+async fn records_without_a_lock_file_are_damage() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
+    engine.shutdown().await;
+    let (last, lock) = (audit::head(&state).unwrap().sequence, state.join("LOCK"));
+    fs::remove_file(&lock).unwrap();
+    for _ in 0..2 {
+        let why = Journal::open(&state).unwrap_err();
+        let told = why.to_string();
+        assert!(matches!(why, JournalError::Missing { .. }) && told.contains("`LOCK`"), "{told}");
+        assert!(told.contains(&format!("bestow audit cut --before {} --state", last + 1)), "{told}");
+        assert!(!lock.exists(), "an attempt changes nothing");
+    }
+    assert!(matches!(audit::verify(&state, None), Err(JournalError::Missing { .. })));
+    let cut = audit::cut(&state, last + 1).unwrap();
+    assert_eq!((cut.kept, cut.again.len()), (last, 0));
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    assert!(engine.agent(ann.id()).is_ok(), "the way out keeps every record");
 }
 
 #[tokio::test]

@@ -31,6 +31,8 @@ fn copied() -> tempfile::TempDir {
     for file in fs::read_dir(fixture().join("state")).unwrap().map(Result::unwrap) {
         fs::copy(file.path(), directory.path().join(file.file_name())).unwrap();
     }
+    // The engine of that time left it behind, with its process id.
+    fs::write(directory.path().join("LOCK"), "1\n").unwrap();
     directory
 }
 

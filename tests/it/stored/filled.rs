@@ -14,7 +14,7 @@ use super::{
     disk::{Call, FakeDisk, Fault},
     faults::{STATE, agrees, calls, give_until_refused, live, open, open_with},
 };
-use crate::support::{START, World, id, profile, settings, tag, why};
+use crate::support::{START, World, check, id, profile, settings, tag, why};
 
 /// The attack: the disk is filled at the worst moment. A naive journal removes a file to make room, and the other
 /// process takes that room.
@@ -41,6 +41,65 @@ async fn a_disk_that_is_filled_up_at_any_moment_brings_nothing_back() {
             agrees(&full, &told, &format!("filled before call {call}, {end}, still full")).await;
         }
     }
+}
+
+/// Revokes while the disk is filled and nothing can be stored: the permission is gone here, and the caller learns that
+/// it is not stored.
+async fn revoke_unstored(world: &World, grant: bestow::grant::GrantId) {
+    let revoked = world.engine.revoke(grant, None).await;
+    assert!(
+        matches!(&revoked, Err(bestow::Error::Store(why)) if why.to_string().contains("continues by itself")),
+        "{revoked:?}"
+    );
+}
+
+/// A disk that cannot give space to a file ahead of time is filled, and the other process takes the reserve as well.
+/// Every step fails then, again and again.
+#[tokio::test]
+async fn an_engine_whose_disk_was_full_goes_on_by_itself() {
+    let disk = FakeDisk::new();
+    disk.allocate_nothing();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network", "@events", "@write:/a", "@write:/b"]).await;
+    let held = ann.grants().unwrap();
+    let mut events = world.engine.subscribe();
+    disk.fill_before(disk.calls().len());
+    for grant in held.iter().take(3) {
+        revoke_unstored(&world, grant.id).await;
+        let given = world.you().give(ann.id(), tag("@write:/c"), Scope::Always, why()).await;
+        assert!(given.is_err(), "{given:?}");
+    }
+    let killed = disk.copy();
+    assert_eq!((check(&ann, "@network"), check(&ann, "@write:/b")), (Check::NotHeld, Check::Held));
+    disk.empty();
+    // Nobody calls: the engine tries again.
+    world.clock.advance(std::time::Duration::from_secs(1));
+    let mut stored = 0;
+    while stored < 3 {
+        stored += usize::from(events.next().await.unwrap().event.kind() == "grant.revoked");
+    }
+    world.you().give(ann.id(), tag("@write:/c"), Scope::Always, why()).await.unwrap();
+    world.engine.revoke(held[3].id, None).await.unwrap();
+    world.engine.shutdown().await;
+    drop((ann, world));
+    let after = open(&disk).await.unwrap();
+    let held: Vec<_> = after.engine.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
+    assert_eq!(held, ["@write:/c"], "what was taken away while the disk was full stays away");
+    assert!(open(&killed).await.is_ok(), "a kill meanwhile leaves no damage");
+}
+
+/// The calls while the disk is full are refused, and not left waiting.
+#[tokio::test]
+async fn an_engine_that_ends_on_a_full_disk_ends() {
+    let disk = FakeDisk::new();
+    disk.allocate_nothing();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network", "@events"]).await;
+    disk.fill_before(disk.calls().len());
+    for grant in ann.grants().unwrap() {
+        revoke_unstored(&world, grant.id).await;
+    }
+    world.engine.shutdown().await;
 }
 
 /// The disk is filled while an engine starts on a directory that has a killed engine's records.

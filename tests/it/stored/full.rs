@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    io::Write as _,
+    io::{self, Write as _},
     path::Path,
     process::Command,
     sync::{
@@ -20,7 +20,7 @@ use bestow::{
     event::Subscription,
     grant::{PermissionRef, Scope},
     host::{AsWritten, SystemClock},
-    journal::{Journal, RealDisk, audit},
+    journal::{Disk, DiskFile, Journal, RealDisk, audit},
 };
 
 use crate::support::{check, id, owner, profile, settings, tag, why};
@@ -130,6 +130,131 @@ fn on_a_small_disk(name: &str) {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("came to its end"), "{said}");
+}
+
+/// The disk of this machine, as if it could not give space to a file ahead of time.
+#[derive(Debug)]
+struct WithoutAllocation;
+
+#[derive(Debug)]
+struct FileWithoutAllocation(Box<dyn DiskFile>);
+
+impl Disk for WithoutAllocation {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        RealDisk.create_dir(path)
+    }
+
+    fn refuse_others(&self, path: &Path) -> io::Result<()> {
+        RealDisk.refuse_others(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        RealDisk.list(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        RealDisk.read(path)
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(FileWithoutAllocation(RealDisk.append(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        RealDisk.sync_dir(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        RealDisk.lock(path)
+    }
+
+    fn lock_dir(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        RealDisk.lock_dir(path)
+    }
+}
+
+impl DiskFile for FileWithoutAllocation {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.overwrite(at, bytes)
+    }
+
+    fn allocate(&mut self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        self.0.truncate(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync()
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        self.0.is_at(path)
+    }
+}
+
+async fn live_without_allocation(small: &Path) {
+    let state = small.join("state");
+    let journal = Journal::open_on(Arc::new(WithoutAllocation), &state, 1 << 20).unwrap();
+    let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(AsWritten));
+    let engine = Engine::restore(Some(settings(|_| {})), clock, paths, Arc::new(journal)).await.unwrap();
+    let mut events = engine.subscribe();
+    engine.register(profile("ann", "you", bestow::Kind::Cron), bestow::InitialGrants::nothing()).await.unwrap();
+    let you = engine.approver("you", "ann", "test");
+    let mut held = Vec::new();
+    for number in 0..200 {
+        let wanted = tag(&format!("@write:/{number}"));
+        held.extend(you.give(&id("ann"), wanted, Scope::Always, why()).await.unwrap());
+    }
+    let neighbour = Neighbour::begins(small);
+    // The last block of the file may have room for a few steps.
+    let (mut unstored, mut revoked) = (0, 0);
+    while unstored < 3 {
+        unstored += usize::from(you.revoke(held.remove(0), None).await.is_err());
+        revoked += 1;
+    }
+    let given = you.give(&id("ann"), tag("@network"), Scope::Always, why()).await;
+    assert!(given.is_err(), "{given:?}");
+    neighbour.ends();
+    for _ in 0..revoked {
+        next(&mut events, "grant.revoked").await;
+    }
+    let given = you.give(&id("ann"), tag("@network"), Scope::Always, why()).await.unwrap();
+    held.extend(given);
+    engine.shutdown().await;
+    drop((you, engine));
+    audit::verify(&state, None).unwrap();
+    let engine = opened(&state).await;
+    let found: Vec<_> = engine.grants().unwrap().iter().map(|grant| grant.id).collect();
+    assert_eq!(found, held);
+    println!("came to its end");
+}
+
+/// An engine that ends for good after two failures in a row stores nothing more, although there is room again.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_on_a_real_disk_that_was_full_goes_on_by_itself() {
+    if let Ok(small) = env::var(CHILD) {
+        return live_without_allocation(Path::new(&small)).await;
+    }
+    on_a_small_disk("stored::full::an_engine_on_a_real_disk_that_was_full_goes_on_by_itself");
 }
 
 /// Another process that fills the disk, and takes every byte that is freed, until it is stopped.

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use bestow::{
-    AgentId, Permission, Profile,
+    AgentId, Engine, Event, Permission, Profile,
     agent::Mode,
+    control::Admin,
     decision::{PermissionState, ProvenanceStep, SavedDecisionId},
     event::camel_case,
     text::Reason,
@@ -218,4 +223,18 @@ async fn enable(
     let (approver, action) = (admin.approver_of(&agent, by)?, action.action()?);
     let saved = entrance.work(&caller, async move { approver.enable(agent, &action, reason).await }).await??;
     Ok(Json(Enabled { saved_decision_id: saved }))
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_mode(events: &[Event], admin: &Admin, engine: &Engine) -> Option<Response> {
+    let changed = |event| if let &Event::ModeChanged { ref agent, .. } = event { Some(agent) } else { None };
+    let profile = admin.profile(events.iter().find_map(changed)?).ok()?;
+    Some(Json(AgentView::of(&profile, engine)).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_approval(events: &[Event]) -> Option<Response> {
+    let made = |event| if let &Event::RulingMade { ref ruling } = event { Some(ruling.id) } else { None };
+    let saved_decision_id = events.iter().find_map(made)?;
+    Some(Json(Enabled { saved_decision_id }).into_response())
 }

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
-use bestow::{control::GrantOrDecisionId, decision::SavedDecisionId};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use bestow::{Event, control::GrantOrDecisionId, decision::SavedDecisionId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -82,4 +87,17 @@ async fn undo(
 ) -> Result<StatusCode, Problem> {
     undo_held(&entrance, person, GrantOrDecisionId::Ruling(id)).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_revocation(events: &[Event]) -> Option<Response> {
+    let ended = |event| if let &Event::RulingEnded { ref ruling, .. } = event { Some(ruling.id) } else { None };
+    let saved_decision_id = events.iter().find_map(ended)?;
+    Some(Json(RevokedDecision { saved_decision_id }).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_undo(events: &[Event]) -> Option<Response> {
+    let is_made = events.iter().any(|event| matches!(event, Event::RulingMade { .. }));
+    is_made.then(|| StatusCode::NO_CONTENT.into_response())
 }

@@ -1,6 +1,10 @@
 //! `Idempotency-Key`: a write that is repeated with an equal key gets the answer of the first one.
+//!
+//! The engine stores the key in the same step as the effect, so a write happens once even if the server is killed. The
+//! answers themselves are in memory. After a restart, an answer is made again from the events of the write.
 
 mod store;
+mod stored;
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +15,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use hmac_sha256::Hash as Sha256;
+use bestow::event::WriteKey;
 use http_body_util::BodyExt;
 
 pub(crate) use self::store::Answers;
@@ -47,20 +51,15 @@ async fn repeated(entrance: Arc<Entrance>, request: Request, next: Next) -> Resu
     parts.extensions.insert(caller.clone());
     let text = key(&parts.headers)?;
     let sent = entrance.bytes(&caller, sent).await?;
-    let mut hash = Sha256::new();
-    for part in [parts.method.as_str().as_bytes(), parts.uri.to_string().as_bytes(), &sent] {
-        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hash.update(part);
-    }
     let now = entrance.engine().now()?;
-    let key = Key { credential: caller.credential().id.clone(), text };
-    let place = match entrance.answers().begin(key, hash.finalize(), now, now.after(KEPT_FOR)) {
+    let credential = caller.credential().id.clone();
+    let uri = parts.uri.to_string();
+    let request = [parts.method.as_str().as_bytes(), uri.as_bytes(), &sent];
+    let write = WriteKey::new(credential.as_str(), &text, &request);
+    let place = match entrance.answers().begin(Key { credential, text }, write.clone(), now, now.after(KEPT_FOR)) {
         Begun::First(place) => place,
         Begun::Answered(kept) => return Ok(again(kept)),
-        Begun::Other => {
-            let detail = "this `Idempotency-Key` was used with another request: use a new key for a new request";
-            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", detail));
-        }
+        Begun::Other => return Err(reused()),
         Begun::Running => {
             let detail = "the first request with this `Idempotency-Key` is not answered yet: repeat it later";
             return Err(Problem::new(StatusCode::CONFLICT, "idempotency_in_progress", detail));
@@ -70,17 +69,22 @@ async fn repeated(entrance: Arc<Entrance>, request: Request, next: Next) -> Resu
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_keys", detail));
         }
     };
+    let before = entrance.engine().written(&write)?;
+    if before.iter().any(|step| !step.is_of(&write)) {
+        return Err(reused());
+    }
+    if let Some(kept) = stored::answer(&entrance, &caller, &parts, &sent, &before).await? {
+        place.keep(kept.clone());
+        return Ok(again(kept));
+    }
+    parts.extensions.insert(caller.writing(write, &before));
     // The write goes on if the client is gone, so that its answer is there when the client comes back.
     let writing = tokio::spawn(async move {
         let response = next.run(Request::from_parts(parts, Body::from(sent))).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         if is_final(parts.status) {
-            place.keep(Kept {
-                status: parts.status,
-                kind: parts.headers.get(header::CONTENT_TYPE).cloned(),
-                body: body.clone(),
-            });
+            place.keep(Kept::of(&parts, body.clone()));
         }
         Response::from_parts(parts, Body::from(body))
     });
@@ -88,11 +92,21 @@ async fn repeated(entrance: Arc<Entrance>, request: Request, next: Next) -> Resu
     writing.await.map_err(lost)
 }
 
-/// Returns true if an equal request later would not get another answer for a reason that is over by then.
+fn reused() -> Problem {
+    let detail = "this `Idempotency-Key` was used with another request: use a new key for a new request";
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", detail)
+}
+
+/// Returns true if an equal request later would not get another answer for a reason that is over by then. A write that
+/// waits for a person (202) goes on when it is repeated.
 fn is_final(status: StatusCode) -> bool {
     let is_passing = matches!(
         status,
-        StatusCode::UNAUTHORIZED | StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS
+        StatusCode::ACCEPTED
+            | StatusCode::UNAUTHORIZED
+            | StatusCode::REQUEST_TIMEOUT
+            | StatusCode::CONFLICT
+            | StatusCode::TOO_MANY_REQUESTS
     );
     !is_passing && !status.is_server_error()
 }

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use bestow::{
-    Agent, AgentId, Error, InitialGrants, Kind, Permission, Profile,
+    Agent, AgentId, Engine, Error, Event, InitialGrants, Kind, Permission, Profile,
     control::Admin,
     path::SanitizedPath,
     text::{Name, Reason},
@@ -153,4 +158,18 @@ async fn retire(
     let id = agent.clone();
     entrance.work(&caller, async move { admin.retire(&id).await }).await??;
     Ok(Json(Retired { agent_id: agent }))
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_agent(events: &[Event], engine: &Engine) -> Option<Response> {
+    let added = |event| if let &Event::AgentRegistered { ref profile, .. } = event { Some(profile) } else { None };
+    let profile = events.iter().find_map(added)?;
+    Some((StatusCode::CREATED, Json(AgentView::of(profile, engine))).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_retirement(events: &[Event]) -> Option<Response> {
+    let retired = |event| if let &Event::AgentRetired { ref agent } = event { Some(agent.clone()) } else { None };
+    let agent_id = events.iter().find_map(retired)?;
+    Some(Json(Retired { agent_id }).into_response())
 }

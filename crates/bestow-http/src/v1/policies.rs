@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use bestow::{
-    Approver,
+    Approver, Event,
     agent::RunId,
     decision::Verdict,
     event::camel_case,
@@ -141,4 +145,21 @@ async fn update(
     let changing = async move { changer.update_policy(&update.run_id, update.patch()).await };
     entrance.work(&person.caller, changing).await??;
     policies(&approver, run)
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_policies(events: &[Event]) -> Option<Response> {
+    let (mut run_id, mut tools, mut later_tools) = (None, Vec::new(), PoliciesView::of(&ToolPolicies::default()));
+    for event in events {
+        if let Event::PolicyUpdated { run, tool, policies, rules, .. } = event {
+            run_id = Some(run.clone());
+            let names = policies.iter().map(ToString::to_string).collect();
+            let view = ToolPolicyView { tool: tool.to_string(), names, policies: camel_case(json!(**rules)) };
+            tools.push(view);
+        } else if let Event::PolicyForAll { run, rules, .. } = event {
+            run_id = Some(run.clone());
+            later_tools = PoliciesView::of(rules);
+        }
+    }
+    Some(Json(RunPolicies { run_id: run_id?, tools, later_tools }).into_response())
 }

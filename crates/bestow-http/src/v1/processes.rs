@@ -9,8 +9,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bestow::{
-    Action, Agent, AgentId, Effect, Error, Permission,
-    event::{OutputStream, Process, ProcessExit, ProcessId, Timestamp, camel_case},
+    Action, Agent, AgentId, Effect, Error, Event, Permission,
+    event::{OutputStream, Process, ProcessEvent, ProcessExit, ProcessId, Timestamp, camel_case},
     process::ProcessOptions,
     sandbox::{Command, ExecError, Profile, Sandbox, SandboxError},
     stdio::{ProcessOutput, ProcessWrite},
@@ -412,4 +412,26 @@ impl From<NotDone> for Problem {
             NotDone::Other(why) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "not_started", why),
         }
     }
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_start(events: &[Event], status: StatusCode) -> Option<Response> {
+    let started = |event| match event {
+        &Event::Process(ProcessEvent::Started { ref process } | ProcessEvent::Restarted { ref process, .. }) => {
+            Some(process.id)
+        }
+        _ => None,
+    };
+    let process_id = events.iter().find_map(started)?;
+    Some((status, Json(Started { process_id })).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_stop(events: &[Event]) -> Option<Response> {
+    let stopped = |event| match event {
+        &Event::Process(ProcessEvent::Stopped { ref process, .. }) => Some(process.id),
+        _ => None,
+    };
+    let process_id = events.iter().find_map(stopped)?;
+    Some(Json(Stopping { process_id }).into_response())
 }

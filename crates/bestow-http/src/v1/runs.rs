@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
-use bestow::{AgentId, agent::RunId, user::OwnerId};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use bestow::{AgentId, Engine, Event, agent::RunId, user::OwnerId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -167,4 +172,48 @@ async fn end(
     let runs = entrance.runs();
     entrance.work(&person.caller, async move { runs.stop(&approver, &owner, &run).await }).await??;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+/// A run is complete if each of the agents that were named has entered it, or each with a `command`.
+pub(super) fn stored_run(events: &[Event], body: &[u8], engine: &Engine) -> Option<Response> {
+    let begun: Vec<_> = events.iter().filter_map(entered).collect();
+    let (first, run_id) = begun.last().map(|(agent, run)| (*agent, (*run).clone()))?;
+    let agents: Vec<_> = begun.iter().filter(|(_, run)| **run == run_id).map(|(agent, _)| (*agent).clone()).collect();
+    let owner_id = engine.agent(first).and_then(|agent| agent.profile()).ok()?.owner.clone();
+    let wanted = match serde_json::from_slice::<NewRun>(body).ok()?.agents {
+        Some(named) => named,
+        None => {
+            let all = engine.agents().ok()?.into_iter();
+            let own = all.filter(|profile| profile.owner == owner_id && profile.bot.is_some());
+            own.map(|profile| profile.id.clone()).collect()
+        }
+    };
+    let is_whole = wanted.iter().all(|agent| agents.contains(agent));
+    let view = RunView { run_id, owner_id, agents, is_running: false };
+    is_whole.then(|| (StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_join(events: &[Event], entrance: &Entrance) -> Option<Response> {
+    let (agent, run_id) = events.iter().find_map(entered)?;
+    let owner_id = entrance.engine().agent(agent).and_then(|agent| agent.profile()).ok()?.owner.clone();
+    let mut agents = entrance.runs().all(&owner_id).ok()?.remove(run_id).unwrap_or_default();
+    if !agents.contains(agent) {
+        // The run may have ended since.
+        agents.push(agent.clone());
+    }
+    let is_running = entrance.runs().is_running(&owner_id, run_id);
+    Some(Json(RunView { run_id: run_id.clone(), owner_id, agents, is_running }).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_end(events: &[Event]) -> Option<Response> {
+    let has_ended = events.iter().any(|event| matches!(event, Event::RunEnded { .. }));
+    has_ended.then(|| StatusCode::NO_CONTENT.into_response())
+}
+
+/// Returns an agent that entered a run, and the run.
+fn entered(event: &Event) -> Option<(&AgentId, &RunId)> {
+    if let Event::RunBegan { agent, run, .. } = event { Some((agent, run)) } else { None }
 }

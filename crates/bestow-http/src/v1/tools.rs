@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use bestow::{
+    Event,
     event::camel_case,
     tool::{ToolName, Tools},
     user::ApproverId,
@@ -86,4 +91,11 @@ async fn declare(
     let names = tools.iter().map(|tool| tool.name().clone()).collect();
     entrance.work(&person.caller, async move { approver.declare(tools).await }).await??;
     Ok(Json(DeclaredTools { tools: names }))
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(super) fn stored_declaration(events: &[Event]) -> Option<Response> {
+    let declared = |event| if let &Event::DeclarationsChanged { ref tools, .. } = event { Some(tools) } else { None };
+    let tools = events.iter().find_map(declared)?.iter().map(|tool| tool.name().clone()).collect();
+    Some(Json(DeclaredTools { tools }).into_response())
 }

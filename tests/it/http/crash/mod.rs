@@ -2,6 +2,7 @@
 //! everything that was acknowledged, and nothing that nobody asked for. `scripts/kill-server` does the same many times.
 #![cfg(feature = "cli")]
 
+mod keys;
 mod ledger;
 mod survey;
 mod writers;

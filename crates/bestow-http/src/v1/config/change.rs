@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
-use bestow::{AgentId, Permission, event::HeldChange};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use bestow::{AgentId, Event, Permission, event::HeldChange};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -54,18 +58,24 @@ struct Sentence {
     text: String,
 }
 
+impl Gain {
+    fn of((agent, permission): &(AgentId, Permission)) -> Gain {
+        Gain { agent_id: agent.clone(), permission: permission.clone() }
+    }
+}
+
+impl Sentence {
+    fn of((agent, text): &(Option<AgentId>, Arc<str>)) -> Sentence {
+        Sentence { agent_id: agent.clone(), text: text.to_string() }
+    }
+}
+
 impl ChangeView {
     pub(super) fn of(held: &HeldChange) -> ChangeView {
-        let gain = |(agent, permission): &(AgentId, Permission)| Gain {
-            agent_id: agent.clone(),
-            permission: permission.clone(),
-        };
-        let sentence =
-            |(agent, text): &(Option<AgentId>, Arc<str>)| Sentence { agent_id: agent.clone(), text: text.to_string() };
         ChangeView {
             number: held.change,
-            would_gain: held.would_gain.iter().map(gain).collect(),
-            besides: held.besides.iter().map(sentence).collect(),
+            would_gain: held.would_gain.iter().map(Gain::of).collect(),
+            besides: held.besides.iter().map(Sentence::of).collect(),
             text: held.to_string(),
         }
     }
@@ -96,4 +106,17 @@ pub(super) async fn agree(
 ) -> Result<Json<ChangeView>, Problem> {
     let agreed = entrance.work(&caller, async move { admin.agree(number, by).await }).await??;
     Ok(Json(ChangeView::of(&agreed)))
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(in crate::v1) fn stored_agreement(events: &[Event], number: u64) -> Option<Response> {
+    let agreed = events.iter().find(|event| matches!(event, Event::ConfigReloaded { agreed: Some(_), .. }))?;
+    let Event::ConfigReloaded { gained, widened, .. } = agreed else { return None };
+    let view = ChangeView {
+        number,
+        would_gain: gained.iter().map(Gain::of).collect(),
+        besides: widened.iter().map(Sentence::of).collect(),
+        text: agreed.to_string(),
+    };
+    Some(Json(view).into_response())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub(super) use self::change::stored_agreement;
 use crate::identity::Entrance;
 
 /// Returns the paths of this resource.

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use bestow::{
-    AgentId, Permission,
+    AgentId, Event, Permission,
     grant::{GrantId, Hold, Scope},
     text::Reason,
 };
@@ -83,4 +88,10 @@ pub(super) async fn give(
         }
     };
     Ok((StatusCode::CREATED, Json(Given { grant_ids: given })))
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(in crate::v1) fn stored_grants(events: &[Event]) -> Option<Response> {
+    let grant_ids: Vec<_> = events.iter().filter_map(Event::granted).collect();
+    (!grant_ids.is_empty()).then(|| (StatusCode::CREATED, Json(Given { grant_ids })).into_response())
 }

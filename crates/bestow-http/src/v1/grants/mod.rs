@@ -9,8 +9,9 @@ use std::sync::Arc;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(super) use self::{
+    give::stored_grants,
     read::OfAgent,
-    revoke::{Because, undo_held},
+    revoke::{Because, stored_revocation, undo_held},
 };
 use crate::identity::Entrance;
 

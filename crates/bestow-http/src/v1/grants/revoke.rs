@@ -3,8 +3,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
-use bestow::{control::GrantOrDecisionId, grant::GrantId, text::Reason};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use bestow::{Event, control::GrantOrDecisionId, grant::GrantId, text::Reason};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -135,4 +140,14 @@ pub(in crate::v1) async fn undo_held(
         entrance.revocations().put_back(own, remembered);
     }
     Ok(undone?)
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+/// A person sees what ended with the grant.
+pub(in crate::v1) fn stored_revocation(events: &[Event], is_person: bool) -> Option<Response> {
+    let revoked = |event| if let &Event::GrantRevoked { ref grant, .. } = event { Some(grant) } else { None };
+    let mut revoked = events.iter().filter_map(revoked);
+    let grant_id = revoked.next()?.id;
+    let also_ended = revoked.filter(|_| is_person).map(|grant| GrantView::of(grant)).collect();
+    Some(Json(Revoked { grant_id, also_ended }).into_response())
 }

@@ -7,9 +7,9 @@ use std::{
 
 use axum::{
     body::Bytes,
-    http::{HeaderValue, StatusCode},
+    http::{HeaderValue, StatusCode, header, response::Parts},
 };
-use bestow::event::Timestamp;
+use bestow::event::{Timestamp, WriteKey};
 
 use crate::credentials::CredentialId;
 
@@ -34,7 +34,15 @@ pub(super) struct Kept {
     pub(super) body: Bytes,
 }
 
-/// The answers to writes with a key. They are in memory, and end with the server.
+impl Kept {
+    /// Returns the answer with this head and body.
+    pub(super) fn of(head: &Parts, body: Bytes) -> Kept {
+        Kept { status: head.status, kind: head.headers.get(header::CONTENT_TYPE).cloned(), body }
+    }
+}
+
+/// The answers to writes with a key. They are in memory, and end with the server. What a write did is stored by the
+/// engine.
 #[derive(Debug, Default)]
 pub(crate) struct Answers(Arc<Mutex<HashMap<CredentialId, Own>>>);
 
@@ -49,7 +57,7 @@ struct Own {
 
 #[derive(Debug)]
 struct Entry {
-    request: [u8; 32],
+    request: WriteKey,
     until: Timestamp,
     /// The answer. None while the write goes on.
     kept: Option<Kept>,
@@ -74,8 +82,8 @@ pub(super) struct Place {
 }
 
 impl Answers {
-    /// Begins a request with a key. `request` is the hash of the request, and `until` is the end of its answer.
-    pub(super) fn begin(&self, key: Key, request: [u8; 32], now: Timestamp, until: Timestamp) -> Begun {
+    /// Begins a request with a key. `until` is the end of its answer.
+    pub(super) fn begin(&self, key: Key, request: WriteKey, now: Timestamp, until: Timestamp) -> Begun {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, own| {
             own.forget_until(now);

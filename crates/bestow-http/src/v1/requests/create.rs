@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
-use bestow::{Permission, PermissionRequest, grant::Scope, text::Reason};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use bestow::{Agent, Event, Permission, PermissionRequest, grant::Scope, text::Reason};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -71,4 +76,25 @@ pub(super) async fn cancel(
         if problem.status == StatusCode::NOT_FOUND { unknown() } else { problem }
     })?;
     Ok(Json(RequestState::of_ticket(&ticket(entrance.engine(), &agent, &id.to_string())?)))
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(in crate::v1) fn stored_request(events: &[Event], agent: &Agent) -> Option<Response> {
+    let id = events.iter().find_map(|event| match event {
+        Event::Requested { request } | Event::Joined { request } => Some(request.id),
+        Event::Resolved { resolution, .. } => Some(resolution.request),
+        _ => None,
+    })?;
+    let state = match agent.ticket(id) {
+        Ok(ticket) => RequestState::of_ticket(&ticket),
+        // It ended so long ago that the engine has forgotten it.
+        Err(_) => RequestState::waiting(id),
+    };
+    Some((StatusCode::CREATED, Json(state)).into_response())
+}
+
+/// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
+pub(in crate::v1) fn stored_end(events: &[Event]) -> Option<Response> {
+    let ended = |event| if let &Event::Resolved { ref resolution, .. } = event { Some(resolution) } else { None };
+    Some(Json(RequestState::ended(events.iter().find_map(ended)?)).into_response())
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub(super) use self::create::{stored_end, stored_request};
 pub(crate) use self::parts::Parts;
 use crate::identity::Entrance;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
-use bestow::{Error, decision::Refusal};
+use axum::{Json, extract::State, http::StatusCode};
+use bestow::{Error, decision::Refusal, journal::audit, request::Resolution};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,12 +12,13 @@ use super::{
     view::RequestState,
 };
 use crate::{
-    identity::Entrance,
+    identity::{Caller, Entrance},
     problem::Problem,
     v1::{
         grants::OfAgent,
         input::{Asked, Named},
-        sender::{Person, Sender},
+        sender::{AgentSender, Person, Sender},
+        suggestions::unreadable,
     },
 };
 
@@ -61,7 +62,15 @@ pub(super) async fn get(
     Named(named): Named<String>,
 ) -> Result<Json<RequestState>, Problem> {
     let state = match sender {
-        Sender::Agent(sender) => RequestState::of_ticket(&ticket(entrance.engine(), &sender.agent, &named)?),
+        Sender::Agent(AgentSender { caller, agent }) => match ticket(entrance.engine(), &agent, &named) {
+            Ok(ticket) => RequestState::of_ticket(&ticket),
+            Err(why) if why.status == StatusCode::NOT_FOUND => {
+                let (id, owner) = (agent.id().clone(), agent.profile()?.owner.clone());
+                ended_long_ago(&entrance, &caller, named, move |how: &Resolution| how.from == id && how.owner == owner)
+                    .await?
+            }
+            Err(why) => return Err(why),
+        },
         Sender::Person(Person { caller, admin, .. }) => match admin.waiting(&named) {
             Ok(pending) => {
                 let server = Arc::clone(&entrance);
@@ -69,9 +78,26 @@ pub(super) async fn get(
                 entrance.work(&caller, view).await?
             }
             Err(Error::Refused(Refusal::AlreadyResolved(how))) => RequestState::ended(&how),
-            Err(Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_))) => return Err(unknown()),
+            Err(Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_))) => {
+                let own = caller.owner();
+                let is_own = move |how: &Resolution| own.as_ref().is_none_or(|own| *own == how.owner);
+                ended_long_ago(&entrance, &caller, named, is_own).await?
+            }
             Err(why) => return Err(why.into()),
         },
     };
     Ok(Json(state))
+}
+
+/// Returns a request that the engine has forgotten, by the trail. One that the sender may not see looks like one that
+/// never was.
+async fn ended_long_ago(
+    entrance: &Arc<Entrance>,
+    caller: &Caller,
+    named: String,
+    is_own: impl Fn(&Resolution) -> bool + Send + 'static,
+) -> Result<RequestState, Problem> {
+    let trail = entrance.trail().ok_or_else(unknown)?;
+    let read = entrance.work(caller, async move { audit::resolution(trail, &named, is_own) }).await?;
+    read.map_err(|why| unreadable(&why))?.map(|how| RequestState::ended(&how)).ok_or_else(unknown)
 }

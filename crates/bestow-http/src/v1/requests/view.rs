@@ -115,11 +115,16 @@ impl RequestState {
         RequestState { resolution, ..RequestState::new(how.request, Status::of(how.outcome)) }
     }
 
+    /// Returns a request of which nothing but the id is known.
+    pub(super) fn waiting(id: RequestId) -> RequestState {
+        RequestState::new(id, Status::Pending)
+    }
+
     /// Returns what the asking agent learns.
     pub(super) fn of_ticket(ticket: &Ticket) -> RequestState {
         match ticket.poll() {
             Some(how) => RequestState::ended(&how),
-            None => RequestState::new(ticket.id(), Status::Pending),
+            None => RequestState::waiting(ticket.id()),
         }
     }
 }

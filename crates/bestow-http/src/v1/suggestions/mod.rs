@@ -138,7 +138,7 @@ fn tally(trail: &Path, since: Timestamp) -> Result<Tally, JournalError> {
     Ok(tally)
 }
 
-fn unreadable(why: &JournalError) -> Problem {
+pub(super) fn unreadable(why: &JournalError) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "trail_unreadable", why.to_string())
 }
 
