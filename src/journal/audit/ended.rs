@@ -21,12 +21,12 @@ struct Record {
     event: Event,
 }
 
-/// Returns how the request with this id or short code ended, as far back as the trail in `directory` reaches. If
-/// `is_wanted` is false for an outcome, it is passed over: a caller that acts for one owner passes over those of others.
-/// If several requests had the code, the latest counts.
+/// Returns how the request with this id or short code ended, as far back as the trail in `directory` reaches. Outcomes
+/// for which `is_wanted` is false are passed over: a caller that acts for one owner passes over those of others. If
+/// several requests had the code, the latest counts.
 ///
-/// It reads the newest segments first, and of these only the records of ended requests. It does not find out if a record
-/// was altered, as [`verify`](super::verify) does.
+/// It reads the newest segments first, and of these only the records of ended requests. It does not find out if a
+/// record was altered, as [`verify`](super::verify) does.
 ///
 /// # Errors
 ///

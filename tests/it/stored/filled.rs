@@ -43,8 +43,8 @@ async fn a_disk_that_is_filled_up_at_any_moment_brings_nothing_back() {
     }
 }
 
-/// Revokes while the disk is filled and nothing can be stored: the permission is gone here, and the caller learns that it
-/// is not stored.
+/// Revokes while the disk is filled and nothing can be stored: the permission is gone here, and the caller learns that
+/// it is not stored.
 async fn revoke_unstored(world: &World, grant: bestow::grant::GrantId) {
     let revoked = world.engine.revoke(grant, None).await;
     assert!(
