@@ -67,7 +67,7 @@ pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub use tool::{built_in_tools, classify_tool};
+pub use tool::{built_in_tools, classify_tool, session_tools};
 pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.
@@ -80,8 +80,9 @@ pub mod internal {
         programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
         tool::{
-            Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, destroying_word,
-            is_certainly_a_path, read as read_call, read_as as read_call_as,
+            Call, DECLARED, DeclaredCall, Followed, IN_SESSION, ToolUse, UNLISTED, Undeclared, declaration,
+            destroying_word, is_certainly_a_path, is_known_command, line_in, read as read_call,
+            read_as as read_call_as,
         },
         undo::NO_ROLLBACK,
         values::shared::*,

@@ -127,7 +127,10 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
         let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
         let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
         if case.state.is_protected(&permission) && !is_own_proc(case, used) && !is_held() {
-            protected.push(RuleRef::Protected(path.clone()));
+            let rule = RuleRef::Protected(path.clone());
+            if !protected.contains(&rule) {
+                protected.push(rule);
+            }
             uses.push(place);
         }
     }

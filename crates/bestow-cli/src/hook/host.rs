@@ -165,6 +165,7 @@ fn refuse_linked_start(directory: &Path) -> Result<(), String> {
 fn call(host: Host, question: &Question, wait: Duration) -> Call {
     Call {
         caller: question.caller.clone(),
+        coding_agent: Some(host.coding_agent()),
         tool: question.tool.clone(),
         input: question.input.clone(),
         wait,

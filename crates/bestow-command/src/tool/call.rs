@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    tool::{ToolUse, built_in, declared},
-    values::{Operation, Tool, Tools},
+    tool::{ToolUse, built_in, declared, session_tools},
+    values::{CodingAgent, Operation, Tool, Tools},
 };
 
 /// The effects of a tool call, according to its name, its input and the declarations.
@@ -14,6 +14,8 @@ pub enum Call<'v> {
     Declared(Box<DeclaredCall<'v>>),
     /// The call of a declared tool whose input lacks a required value or is invalid.
     Invalid(Operation, &'static str),
+    /// The call of a coding agent's own tool, which has no effect outside of its session.
+    Session(Box<DeclaredCall<'v>>),
     /// The call of an unknown tool.
     Undeclared,
 }
@@ -29,7 +31,11 @@ pub struct DeclaredCall<'v> {
     pub further: Vec<ToolUse<'v>>,
     /// The globs that restrict the uses below its directories. Without a glob, the call uses everything below them.
     pub globs: Vec<&'v str>,
-    /// The fields that may change the effect of the command line.
+    /// The directory in which a command line runs, as the call names it.
+    pub directory: Option<&'v str>,
+    /// The parts of the input that the declaration does not name.
+    pub unnamed: Map<String, Value>,
+    /// The unnamed fields that may change the effect of the command line.
     pub besides: Map<String, Value>,
 }
 
@@ -38,9 +44,15 @@ pub fn declaration<'t>(declared: &'t Tools, name: &str) -> Option<&'t Tool> {
     declared.get(name).or_else(|| built_in::find(name))
 }
 
-/// Interprets a call of the tool `name` with `input`.
-pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
-    let Some(tool) = declaration(declared, name) else { return Call::Undeclared };
+/// Interprets a call of the tool `name` with `input`, by the coding agent `host` if it is one.
+pub fn read<'v>(declared: &Tools, host: Option<CodingAgent>, name: &str, input: &'v Value) -> Call<'v> {
+    let Some(tool) = declaration(declared, name) else {
+        let of_session = host.and_then(|host| session_tools::find(host, name));
+        return match of_session.map(|tool| read_as(tool, input)) {
+            Some(Ok(call)) => Call::Session(Box::new(call)),
+            Some(Err(_)) | None => Call::Undeclared,
+        };
+    };
     match read_as(tool, input) {
         Ok(call) => Call::Declared(Box::new(call)),
         Err(why) => Call::Invalid(tool.operation, why),
@@ -51,5 +63,8 @@ pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
 pub fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'static str> {
     let (own, further) = declared::read(tool, input)?;
     let globs = declared::globs(tool, input)?;
-    Ok(DeclaredCall { own, further, globs, besides: declared::besides(tool, input), tool: tool.clone() })
+    let directory = declared::directory(tool, input)?;
+    let unnamed = declared::unnamed(tool, input);
+    let besides = declared::besides(tool, &unnamed);
+    Ok(DeclaredCall { own, further, globs, directory, unnamed, besides, tool: tool.clone() })
 }
