@@ -70,8 +70,8 @@ pub mod decision {
         StatedPermission, StatedPolicies, StatedRule, StatedViolation, Step, UseStep,
     };
     pub use crate::model::{
-        Decider, Decision, DecisionId, DecisionSource, Effect, InvalidDecisionId, InvalidSavedDecisionId,
-        InvalidVerdict, Ruled, SavedDecision, SavedDecisionId, Subject, Verdict,
+        Decider, Decision, DecisionFields, DecisionId, DecisionSource, Effect, InvalidDecisionId,
+        InvalidSavedDecisionId, InvalidVerdict, Ruled, SavedDecision, SavedDecisionId, Subject, Verdict,
     };
 }
 
@@ -157,8 +157,8 @@ pub mod text {
 /// Declarations of tools, and the policies for the tools of a run.
 pub mod tool {
     pub use crate::model::{
-        Field, InvalidField, InvalidTool, InvalidToolName, PathPolicy, PolicyPatch, Tool, ToolName, ToolPolicies,
-        ToolPolicy, Tools,
+        CodingAgent, Field, InvalidField, InvalidTool, InvalidToolName, PathPolicy, PolicyPatch, Tool, ToolName,
+        ToolPolicies, ToolPolicy, Tools,
     };
 }
 

@@ -24,7 +24,7 @@ const OPERATIONS: [(&str, Operation); 6] = [
 type Add = fn(Tool, Field) -> Tool;
 
 /// The keys that name fields of the input, with the function that adds each field.
-const FIELDS: [(&str, Add); 8] = [
+const FIELDS: [(&str, Add); 9] = [
     ("path", Tool::path),
     ("reads", Tool::reads),
     ("writes", Tool::writes),
@@ -33,6 +33,7 @@ const FIELDS: [(&str, Add); 8] = [
     ("command", Tool::command),
     ("host", Tool::host),
     ("content", Tool::content),
+    ("directory", Tool::directory),
 ];
 
 /// Reads the tools of the file.

@@ -422,8 +422,11 @@ fn failed(hook: &RegisteredHook) -> HookVerdict {
 
 /// Returns the hook's input, completed with the fields of `old` that the hook left out.
 fn in_place_of(old: &Action, new: Action) -> Action {
+    // Another tool need not be one of the coding agent's own.
+    let is_same_tool = new.tool.is_none() || new.tool == old.tool;
     Action {
         tool: new.tool.or_else(|| old.tool.clone()),
+        coding_agent: old.coding_agent.filter(|_| is_same_tool),
         needs: if new.needs.is_empty() { old.needs.clone() } else { new.needs },
         reason: new.reason.or_else(|| old.reason.clone()),
         call: old.call.clone(),

@@ -45,7 +45,9 @@ impl Shared {
             Ok(there) => {
                 let profile = Profile { working_dir: there.clone(), ..profile.clone() };
                 let understood = self.consider_in(&profile, action)?;
-                Ok(ResolvedAction { directory: Some(there), ..understood })
+                // A command may name yet another directory.
+                let directory = understood.directory.clone().or(Some(there));
+                Ok(ResolvedAction { directory, ..understood })
             }
             Err(why) => {
                 let understood = self.consider_in(profile, action)?;
@@ -55,7 +57,7 @@ impl Shared {
     }
 
     /// Returns the real location of the directory in which an action happens.
-    fn another_start(&self, directory: &SanitizedPath) -> Result<SanitizedPath, String> {
+    pub(super) fn another_start(&self, directory: &SanitizedPath) -> Result<SanitizedPath, String> {
         let real = self.paths.real_of(directory).map_err(|why| why.to_string())?.path;
         let protected = Permission::read(real.clone());
         match self.look(|state, _| state.is_protected(&protected)) {
@@ -124,7 +126,7 @@ impl Shared {
         let reader = self.classifier.load();
         let strictness = self.strictness(agent)?;
         let is_strict = strictness.only_reads;
-        let start = starts_in(base.cwd.as_ref(), besides);
+        let start = base.cwd.as_ref().map(|cwd| cwd.as_str().to_owned());
         let surroundings = Arc::new(self.surroundings(agent, start.as_deref())?);
         let line = if besides.is_empty() {
             reader.line(text, base.shell, &surroundings, is_strict)
@@ -575,41 +577,13 @@ fn command(base: ResolvedAction, line: &Line, besides: &Map<String, Value>, clas
     }
     let besides = Value::Object(besides.clone());
     let mut texts = Vec::new();
-    texts_besides(&besides, &mut texts);
+    texts_in(&besides, &mut texts);
     let spoken = |line: &str| classifier.judge(line).spoken();
     let told = Some(InputText::of(texts.iter().copied(), texts.iter().copied(), spoken));
     let (told_besides, cut) = input::shown(&besides);
     let shown = format!("{} with {told_besides}", line.shown).into();
     let besides = Some(input::canonical(&besides).to_string());
     ResolvedAction { shown, cut, besides, told, ..base }
-}
-
-/// The names that tools use for the start directory of a command.
-const DIRECTORIES: [&str; 6] = ["cwd", "workdir", "working_dir", "working_directory", "dir_path", "directory"];
-
-/// Returns the directory in which a command starts. Returns none if the tool input names two.
-fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Option<String> {
-    let mut told = DIRECTORIES.iter().filter_map(|name| besides.get(*name)?.as_str());
-    match (told.next(), told.next()) {
-        (None, _) => cwd.map(|cwd| cwd.as_str().to_owned()),
-        (Some(path), None) if path.starts_with('/') => Some(path.to_owned()),
-        (Some(path), None) => Some(format!("{}/{path}", cwd?)),
-        (Some(_), Some(_)) => None,
-    }
-}
-
-/// Collects every text of the tool input besides the command line, except the path of the start directory.
-fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
-    // A name that a shell may expand is not certainly a directory.
-    let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
-    for (name, value) in besides.as_object().into_iter().flatten() {
-        let is_directory = DIRECTORIES.contains(&name.as_str());
-        if is_directory && value.as_str().is_some_and(|path| path.starts_with(['/', '.']) && path.chars().all(plain)) {
-            continue;
-        }
-        texts.push(name);
-        texts_in(value, texts);
-    }
 }
 
 /// Collects every text in `value`, with the names of its fields.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bestow_command::{
     Classifier,
     internal::{
-        Call, DECLARED, DeclaredCall, NO_ROLLBACK, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration,
-        destroying_word, hosts_in, is_certainly_a_path, path_in_address, read_call, read_call_as, with_nested_json,
+        Call, DECLARED, DeclaredCall, IN_SESSION, Judged, NO_ROLLBACK, NamedUses, ToolUse, UNLISTED, Undeclared,
+        bare_hosts, declaration, destroying_word, hosts_in, is_certainly_a_path, is_known_command, line_in,
+        path_in_address, read_call, read_call_as, with_nested_json,
     },
 };
 use serde_json::{Map, Value};
@@ -15,8 +16,8 @@ use serde_json::{Map, Value};
 use crate::{
     kernel::{InputText, ResolvedAction, Target, Use},
     model::{
-        Access, Action, Destructive, Details, Operation, Permission, PinnedPermission, Profile, Secrets, Tier, Tool,
-        ToolName, Tools, UseOrigin,
+        Access, Action, Destructive, Details, Operation, Permission, PinnedPermission, Profile, SanitizedPath, Secrets,
+        Tier, Tool, ToolName, Tools, UseOrigin,
     },
 };
 
@@ -31,6 +32,10 @@ use super::{
 
 /// The reason why an input of an undeclared tool is rejected: it holds more text than the engine reads.
 const BEYOND: &str = "the input is too large for an undeclared tool: declare the tool";
+
+/// The reason why a call is rejected whose unnamed fields hold more text than the engine reads.
+const BEYOND_UNNAMED: &str = "the fields that the declaration of the tool does not name hold too much text: declare \
+                              them as `content` or `ignored`";
 
 /// Returns the hint for an input that does not state what its tool is to do: the fields that may state it.
 fn fields_of(tool: &Tool) -> String {
@@ -62,7 +67,7 @@ impl Shared {
             let input = input::canonical(input).to_string();
             ResolvedAction { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) }
         };
-        match read_call(classifier.tools(), name, input) {
+        match read_call(classifier.tools(), action.coding_agent, name, input) {
             Call::Declared(call) => {
                 let operation = call.tool.operation();
                 let about = if let ToolUse::Path { text, .. } = &call.own { text.as_ref() } else { "" };
@@ -73,6 +78,12 @@ impl Shared {
                 let base = ResolvedAction { details: content(action, input, is_content), ..base(operation) };
                 self.declared(profile, base, &call, input)
             }
+            Call::Session(call) => {
+                let in_session = session_tool(base(Operation::Tool), input);
+                let understood = self.with_unnamed(profile, in_session, &call, &mut Reached::default())?;
+                let tools = self.look(|state, _| state.declared_by_people(&profile.owner, name))?;
+                self.with_declarations(profile, understood, &tools, input)
+            }
             Call::Invalid(operation, why) => {
                 let takes = declaration(classifier.tools(), name).map(fields_of).unwrap_or_default();
                 Ok(invalid(base(operation), "", &format!("{why}{takes}")))
@@ -82,9 +93,59 @@ impl Shared {
                 let is_content = |name: Option<&str>, _: &Value| tools.iter().any(|tool| tool.is_content(name));
                 let base = ResolvedAction { details: content(action, input, is_content), ..base(Operation::Command) };
                 let plain = self.undeclared(profile, base, input, &classifier)?;
-                tools.iter().try_fold(plain, |understood, tool| self.declared_besides(profile, understood, tool, input))
+                self.with_declarations(profile, plain, &tools, input)
             }
         }
+    }
+
+    /// Adds the uses that the declarations of people state.
+    fn with_declarations(
+        &self,
+        profile: &Profile,
+        understood: ResolvedAction,
+        tools: &[Arc<Tool>],
+        input: &Value,
+    ) -> Result<ResolvedAction, Error> {
+        tools.iter().try_fold(understood, |understood, tool| self.declared_besides(profile, understood, tool, input))
+    }
+
+    /// Resolves a command line of a call. It runs in the directory that the call names.
+    fn line_of(
+        &self,
+        profile: &Profile,
+        base: ResolvedAction,
+        line: &str,
+        call: &DeclaredCall<'_>,
+    ) -> Result<ResolvedAction, Error> {
+        let Some(directory) = call.directory else { return self.command(&profile.id, base, line, &call.besides) };
+        let there = match self.directory_of(profile, directory) {
+            Ok(there) => there,
+            Err(why) => return Ok(invalid(base, directory, &format!("the directory of the command: {why}"))),
+        };
+        let base = ResolvedAction { cwd: Some(there.clone()), ..base };
+        let mut understood = self.command(&profile.id, base, line, &call.besides)?;
+        let surroundings = Arc::new(self.surroundings(&profile.id, Some(there.as_str()))?);
+        let entered = line_in(there.as_str(), line);
+        let entered = self.classifier.load().line(&entered, understood.shell, &surroundings, understood.strictly);
+        if entered.tier == Tier::Destructive && understood.tier != Some(Tier::Destructive) {
+            let tier_reason = Arc::clone(&entered.tier_reason);
+            let destructive = entered.destructive.clone();
+            understood = ResolvedAction { tier: Some(entered.tier), tier_reason, destructive, ..understood };
+        }
+        let (target, origin) = (Target::Path(there.clone()), UseOrigin::Word);
+        understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin });
+        let directory = (there != profile.working_dir).then_some(there);
+        Ok(ResolvedAction { directory, ..understood })
+    }
+
+    /// Returns the real location of the directory that a call names for its command.
+    fn directory_of(&self, profile: &Profile, named: &str) -> Result<SanitizedPath, String> {
+        if named.starts_with('~') {
+            return Err("`~` is not expanded here: write the full path".to_owned());
+        }
+        let absolute = absolute(Some(profile.working_dir.as_str()), named).unwrap_or_default();
+        let real = self.paths.real(&absolute).map_err(|why| why.to_string())?;
+        self.another_start(&real.path)
     }
 
     fn declared(
@@ -99,7 +160,7 @@ impl Shared {
                 let at = self.named_in_field(profile, base, text);
                 if *tree { as_tree(at) } else { at }
             }
-            ToolUse::Command(line) => self.command(&profile.id, base, line, &call.besides)?,
+            ToolUse::Command(line) => self.line_of(profile, base, line, call)?,
             ToolUse::Host(name) => host(base, name),
             ToolUse::Network => host(base, Target::Network.resource()),
             ToolUse::Tool => declared_tool(base, input),
@@ -115,9 +176,82 @@ impl Shared {
             // A tool that uses the network may fetch every address in its input.
             understood = with_hosts_told(understood, input, true);
         }
+        understood = self.with_unnamed(profile, understood, call, &mut reached)?;
         understood = self.with_what_is_moved(understood, call, &mut reached);
         understood = self.with_what_is_reached(&profile.id, understood, &reached)?;
         self.as_declared(understood, &call.tool)
+    }
+
+    /// Adds the uses of the fields that the declaration does not name. A text there that is, or may be, a path, a host
+    /// or a command is used for what protects, denies or asks. It lets nothing happen.
+    fn with_unnamed(
+        &self,
+        profile: &Profile,
+        mut understood: ResolvedAction,
+        call: &DeclaredCall<'_>,
+        reached: &mut Reached,
+    ) -> Result<ResolvedAction, Error> {
+        let read = Undeclared::of_fields(&call.unnamed);
+        if read.is_empty() {
+            return Ok(understood);
+        }
+        let operation = call.tool.operation();
+        let may_do: &[Operation] =
+            if operation == Operation::Read { &[Operation::Read] } else { &[Operation::Write, Operation::Read] };
+        for used in read.uses() {
+            let ToolUse::Path { text, .. } = used else { continue };
+            understood = if operation == Operation::Read && is_certainly_a_path(&text) {
+                let used = ToolUse::Path { operation, text, tree: call.tool.tree };
+                self.using_too(profile, understood, &used, UseOrigin::Input, (reached, call))
+            } else {
+                self.may_mean(profile, understood, &text, may_do)
+            };
+        }
+        for name in read.names() {
+            if self.stands_here(profile, name) {
+                understood = self.may_mean(profile, understood, name, may_do);
+            }
+        }
+        understood = with_hosts_told(understood, &Value::Object(call.unnamed.clone()), false);
+        // The fields of a tool that is neither file, command nor network are texts for people.
+        if operation == Operation::Tool {
+            Ok(understood)
+        } else {
+            self.with_unnamed_words(profile, understood, &read, may_do)
+        }
+    }
+
+    /// Adds the words and the command lines in unnamed fields.
+    fn with_unnamed_words(
+        &self,
+        profile: &Profile,
+        mut understood: ResolvedAction,
+        read: &Undeclared<'_>,
+        may_do: &[Operation],
+    ) -> Result<ResolvedAction, Error> {
+        if read.is_beyond && matches!(understood.operation(), Operation::Read | Operation::Command) {
+            return Ok(invalid(understood, "", BEYOND_UNNAMED));
+        }
+        for word in read.words() {
+            understood = self.may_mean(profile, understood, &word, may_do);
+        }
+        understood = self.with_what_lies_in(profile, understood, read, may_do);
+        let surroundings = self.surroundings(&profile.id, Some(profile.working_dir.as_str()))?;
+        let mut followed = read.follow(&self.classifier.load().within(&Arc::new(surroundings)));
+        understood = self.with_what_lines_use(profile, understood, &followed.named)?;
+        for text in read.texts.iter().filter(|text| is_known_command(text)) {
+            let Some(parts) = followed.spoken.remove(text) else { continue };
+            let target = Target::Command { text: (*text).into(), parts, doing: None };
+            let (operation, origin) = (Operation::Command, UseOrigin::Word);
+            understood.uses.add(Use { operation, target, takes: None, origin });
+        }
+        let worst = followed.worst.filter(|worst| worst.classification.tier == Tier::Destructive);
+        if let Some(worst) = worst.filter(|_| understood.tier != Some(Tier::Destructive)) {
+            let whole = read.texts.join("\n");
+            understood.tier = Some(Tier::Destructive);
+            (understood.tier_reason, understood.destructive) = destruction(&worst, &whole);
+        }
+        Ok(understood)
     }
 
     /// Adds the uses that a person's declaration states. All uses that were found in the undeclared call stay: such a
@@ -158,7 +292,7 @@ impl Shared {
         let operation = Operation::Command;
         let base = blank(operation, understood.tool.clone(), &Action::new(operation, ""), String::new());
         let base = ResolvedAction { cwd: runs_in(profile, operation), ..base };
-        let run = self.command(&profile.id, base, line, &call.besides)?;
+        let run = self.line_of(profile, base, line, call)?;
         let mut understood = with_worse_tier(understood, &run);
         for used in run.uses.into_all() {
             // A use that the line names still needs its permission, because the line is part of the input.
@@ -260,16 +394,9 @@ impl Shared {
         let mut followed = read.follow(&classifier.within(&Arc::new(surroundings)));
         let shown = format!("{name} {input_shown}").into();
         let worst = followed.worst.take().filter(|worst| worst.classification.tier == Tier::Destructive);
-        let whole = worst.as_ref().map(|_| input.to_string()).unwrap_or_default();
-        let secrets = Secrets::of(&whole);
-        let (tier, tier_reason) = match &worst {
-            Some(worst) => (Tier::Destructive, secrets.redacted_in(&worst.classification.reason)),
-            None => (Tier::Dangerous, UNLISTED.into()),
-        };
-        let destructive = worst.as_ref().map(|worst| Destructive {
-            impact_scope: secrets.redacted_in(&worst.classification.impact()),
-            rollback_advice: worst.rollback_advice().into(),
-        });
+        let tier = if worst.is_some() { Tier::Destructive } else { Tier::Dangerous };
+        let (tier_reason, destructive) =
+            worst.map_or_else(|| (UNLISTED.into(), None), |worst| destruction(&worst, &input.to_string()));
         let destructive = destructive.or_else(|| {
             destroying_word(&name).map(|word| Destructive {
                 impact_scope: format!("what a tool whose name says `{word}` is given").into(),
@@ -285,7 +412,7 @@ impl Shared {
         let known = |line: &str| followed.spoken.get(line).cloned();
         let spoken = |line: &str| known(line).unwrap_or_else(|| classifier.judge(line).spoken());
         let mentions = InputText::of(texts, read.lines(), spoken);
-        let mut understood = about(base, Target::Tool { name, mentions }, None);
+        let mut understood = about(base, Target::Tool { name, mentions, in_session: false }, None);
         for used in read.uses() {
             understood = match used {
                 ToolUse::Host(name) => {
@@ -310,9 +437,9 @@ impl Shared {
             if understood.is_invalid() {
                 break;
             }
-            understood = self.may_mean(profile, understood, &word);
+            understood = self.may_mean(profile, understood, &word, BOTH);
         }
-        Ok(self.with_what_lies_in(profile, understood, &read))
+        Ok(self.with_what_lies_in(profile, understood, &read, BOTH))
     }
 
     /// Adds the uses of two texts that may name a path together: a directory, and a name in it.
@@ -321,6 +448,7 @@ impl Shared {
         profile: &Profile,
         mut understood: ResolvedAction,
         read: &Undeclared<'_>,
+        may_do: &[Operation],
     ) -> ResolvedAction {
         let (directories, names) = read.places();
         let leads = |text: &&str| text.starts_with(['/', '.', '~']) || text.contains('/') || self.holds(profile, text);
@@ -333,7 +461,7 @@ impl Shared {
                 if understood.is_invalid() {
                     return understood;
                 }
-                understood = self.may_mean(profile, understood, &format!("{directory}/{name}"));
+                understood = self.may_mean(profile, understood, &format!("{directory}/{name}"), may_do);
             }
         }
         understood
@@ -379,7 +507,7 @@ impl Shared {
     /// must be held.
     fn told_of(&self, profile: &Profile, mut understood: ResolvedAction, text: &str) -> ResolvedAction {
         if !is_certainly_a_path(text) && text.contains('/') && !self.stands_here(profile, text) {
-            return self.may_mean(profile, understood, text);
+            return self.may_mean(profile, understood, text, BOTH);
         }
         let base = |operation: Operation| blank(operation, operation.own_tool(), &Action::read(""), String::new());
         let read = self.path(profile, base(Operation::Read), text);
@@ -396,18 +524,27 @@ impl Shared {
     }
 
     /// Adds a word that may be a path. Rules and policies apply to the path, but its permission need not be held.
-    fn may_mean(&self, profile: &Profile, mut understood: ResolvedAction, word: &str) -> ResolvedAction {
+    fn may_mean(
+        &self,
+        profile: &Profile,
+        mut understood: ResolvedAction,
+        word: &str,
+        may_do: &[Operation],
+    ) -> ResolvedAction {
         let read = blank(Operation::Read, Operation::Read.own_tool(), &Action::read(""), String::new());
         let from_home = word.starts_with("~/").then(|| absolute(None, word)).flatten();
         let word = from_home.as_deref().unwrap_or(word);
         let Target::Path(path) = self.path(profile, read, word).uses.own.target else { return understood };
-        for operation in [Operation::Write, Operation::Read] {
+        for &operation in may_do {
             let (target, origin) = (Target::Path(path.clone()), UseOrigin::Word);
             understood.uses.add(Use { operation, target, takes: None, origin });
         }
         understood
     }
 }
+
+/// The operations that an unknown tool may do on a path.
+const BOTH: &[Operation] = &[Operation::Write, Operation::Read];
 
 /// The maximum number of pairs of texts that are checked as one path.
 const MOST_TOGETHER: usize = 4096;
@@ -447,8 +584,27 @@ fn declared_tool(base: ResolvedAction, input: &Value) -> ResolvedAction {
     let shown = format!("{name} {input}").into();
     let mentions = InputText::of([], [], |_| None);
     let tier_reason = DECLARED.into();
-    let base = about(base, Target::Tool { name, mentions }, None);
+    let base = about(base, Target::Tool { name, mentions, in_session: false }, None);
     ResolvedAction { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+/// Resolves a tool of a coding agent without an effect outside of its session.
+fn session_tool(base: ResolvedAction, input: &Value) -> ResolvedAction {
+    let mut understood = declared_tool(base, input);
+    if let Target::Tool { in_session, .. } = &mut understood.uses.own.target {
+        *in_session = true;
+    }
+    ResolvedAction { tier: Some(Tier::Safe), tier_reason: IN_SESSION.into(), ..understood }
+}
+
+/// Returns the reason and the effects of a destructive command in a tool's input, without secrets.
+fn destruction(worst: &Judged, whole: &str) -> (Arc<str>, Option<Destructive>) {
+    let secrets = Secrets::of(whole);
+    let destructive = Destructive {
+        impact_scope: secrets.redacted_in(&worst.classification.impact()),
+        rollback_advice: worst.rollback_advice().into(),
+    };
+    (secrets.redacted_in(&worst.classification.reason), Some(destructive))
 }
 
 /// Combines two tiers to the stricter one. An unknown tier stays unknown, unless the other is destructive.

@@ -69,12 +69,13 @@ impl Use {
         taken.or_else(|| Some(Cow::Owned(Permission::Path(self.access(), self.path()?.clone()))))
     }
 
-    /// Returns true if the use only reads. A command line counts as a read here, because its other uses are judged
-    /// separately.
+    /// Returns true if the use only reads, or changes nothing outside of a coding agent's session. A command line
+    /// counts as a read here, because its other uses are judged separately.
     pub(crate) fn only_reads(&self) -> bool {
         match self.operation {
             Operation::Read | Operation::Command => true,
-            Operation::Write | Operation::Exec | Operation::Network | Operation::Events | Operation::Tool => false,
+            Operation::Tool => matches!(self.target, Target::Tool { in_session: true, .. }),
+            Operation::Write | Operation::Exec | Operation::Network | Operation::Events => false,
         }
     }
 

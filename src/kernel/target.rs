@@ -19,8 +19,9 @@ pub(crate) enum Target {
     /// A command line and its parts. The parts are `None` if the line could not be parsed. The fingerprint is known if
     /// the parts still have the tiers that they were read with.
     Command { text: Arc<str>, parts: Option<Vec<SpokenPart>>, doing: Option<Arc<CommandFingerprint>> },
-    /// An unknown tool, by its name. It may run any command in its input.
-    Tool { name: Arc<str>, mentions: InputText },
+    /// A tool that is neither file, command nor network, by its name. An unknown one may run any command in its input.
+    /// One of a coding agent's session changes nothing outside of it.
+    Tool { name: Arc<str>, mentions: InputText, in_session: bool },
     /// A host.
     Host(Arc<str>),
     /// Any host.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use bestow_command::Shape;
 
 use super::{
-    CallId, CommandFingerprint, Details, Digest, GIVEN, LazyDigest, Operation, Permission, Permissions, Quoted, Reason,
-    SanitizedPath, Scope, Shell, Ticked, Tier, ToolName, UseFacts,
+    CallId, CodingAgent, CommandFingerprint, Details, Digest, GIVEN, LazyDigest, Operation, Permission, Permissions,
+    Quoted, Reason, SanitizedPath, Scope, Shell, Ticked, Tier, ToolName, UseFacts,
 };
 
 /// An action that an agent wants to do, as its caller describes it. No field is checked yet.
@@ -28,6 +28,8 @@ use super::{
 pub struct Action {
     pub(crate) what: What,
     pub(crate) tool: Option<ToolName>,
+    /// The coding agent that calls the tool.
+    pub(crate) coding_agent: Option<CodingAgent>,
     pub(crate) needs: Vec<Permission>,
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
@@ -57,6 +59,7 @@ impl Action {
         Action {
             what,
             tool: None,
+            coding_agent: None,
             needs: Vec::new(),
             reason: None,
             call: None,
@@ -108,6 +111,12 @@ impl Action {
     /// Sets the tool that does the action. A decision that is saved for a session applies to this tool only.
     pub fn by_tool(self, name: ToolName) -> Action {
         Action { tool: Some(name), ..self }
+    }
+
+    /// Sets the coding agent that calls the tool. Its own tools without an effect outside of its session, such as
+    /// `TodoWrite`, are known then. The caller vouches that the name is that of the agent's own tool.
+    pub fn by_coding_agent(self, agent: CodingAgent) -> Action {
+        Action { coding_agent: Some(agent), ..self }
     }
 
     /// Sets the permissions that the action uses. For a command, these are the permissions it runs with besides its

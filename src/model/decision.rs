@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ActionFacts, AgentId, DecisionId, Digest, Effect, Escaped, Permission, RequestId, RuleRef, RunId, SavedDecisionId,
-    Scope, Timestamp,
+    Scope, Timestamp, UseFacts,
 };
 
 /// The source of a decision.
@@ -140,12 +140,69 @@ pub struct Decision {
     /// The saved decision of a person that this action consumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<SavedDecisionId>,
+    /// The uses of the action that the decision is about, at most eight. None if it is about the whole action.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<UseFacts>,
 }
 
 impl Decision {
     /// Returns the effect: allow, confined, ask or deny.
     pub fn verdict(&self) -> Effect {
         self.decision.verdict()
+    }
+
+    /// Returns the reason for the person or agent that it concerns: why, about which path or host, and each rule with
+    /// its place in the file and its words. Every door gives this text.
+    pub fn full_reason(&self) -> String {
+        let about = self.about.iter().map(|used| format!("{} of `{}`", used.operation, Escaped(&used.resource)));
+        let about = about.collect::<Vec<_>>().join(", ");
+        let reason = Escaped(&self.decision_reason).to_string();
+        let reason = if about.is_empty() { reason } else { format!("{reason}: {about}") };
+        self.rule_refs.iter().fold(reason, |reason, rule| format!("{reason}; {rule}"))
+    }
+}
+
+/// The eight fields of a permission decision (`sources/002`), as programs get them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DecisionFields {
+    /// The outcome.
+    pub decision: Ruled,
+    /// The source of the decision.
+    pub decision_source: DecisionSource,
+    /// The reason ([`Decision::full_reason`]).
+    pub decision_reason: String,
+    /// The rules, policies and other sources, strongest first, each as one line.
+    #[serde(default)]
+    pub rule_refs: Vec<String>,
+    /// The digest of the input that runs, if it is not the requested input.
+    #[serde(default)]
+    pub updated_input_ref: Option<Digest>,
+    /// The request that asks a person, or asked one.
+    #[serde(default)]
+    pub approval_action_id: Option<RequestId>,
+    /// The time at which the decision expires.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+    /// The scope that the person chose.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+}
+
+impl Decision {
+    /// Returns the eight fields of `sources/002`.
+    pub fn fields(&self) -> DecisionFields {
+        DecisionFields {
+            decision: self.decision,
+            decision_source: self.decision_source,
+            decision_reason: self.full_reason(),
+            rule_refs: self.rule_refs.iter().map(ToString::to_string).collect(),
+            updated_input_ref: self.updated_input_ref,
+            approval_action_id: self.approval_action_id,
+            expires_at: self.expires_at,
+            scope: self.scope,
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) use bestow_command::internal::{
     OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository, table_fingerprint,
 };
 pub use bestow_command::values::{
-    Access, CommandPattern, Escaped, Field, InvalidField, InvalidOperation, InvalidPath, InvalidPattern,
+    Access, CodingAgent, CommandPattern, Escaped, Field, InvalidField, InvalidOperation, InvalidPath, InvalidPattern,
     InvalidPermission, InvalidPermissions, InvalidSensitiveName, InvalidTool, InvalidToolName, InvalidToolPath,
     Operation, Permission, PermissionRef, Permissions, SanitizedPath, SensitiveName, Tool, ToolName, ToolPath, Tools,
     sanitize,
@@ -63,7 +63,7 @@ pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};
 pub(crate) use bestow_command::values::{CommandRules, Shell, Tier};
 pub use command_fingerprint::CommandFingerprint;
 pub use credential_change::{CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder, RecordedCredential};
-pub use decision::{Decision, DecisionSource, Ruled};
+pub use decision::{Decision, DecisionFields, DecisionSource, Ruled};
 pub use details::{Details, is_shown_whole};
 pub(crate) use digest::{DIGEST, DIGEST_LEN, DigestTexts};
 pub use digest::{Digest, InvalidDigest, LazyDigest};

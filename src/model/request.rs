@@ -95,6 +95,10 @@ pub struct Request {
     /// The content that the action writes or sends. It is set even if only a permission is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+    /// The reason why a person must decide about the action: the rule, the missing permission or the tier
+    /// ([`Decision::full_reason`](super::Decision::full_reason)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Arc<str>>,
     /// The hooks of the host program that asked for a person, or failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,

@@ -148,10 +148,17 @@ impl AgentPart {
         // A decision that follows an answer also names its request. The bot gets the id only while a request is
         // pending.
         let waits = decision.approval_action_id.filter(|_| decision.verdict() == Effect::Ask);
+        let fields = decision.fields();
         let result = AuthorizeResult {
-            decision: decision.decision,
+            decision: fields.decision,
             decision_id: decision.id,
-            decision_source: decision.decision_source,
+            decision_source: fields.decision_source,
+            decision_reason: fields.decision_reason,
+            rule_refs: fields.rule_refs,
+            updated_input_ref: fields.updated_input_ref,
+            approval_action_id: fields.approval_action_id,
+            expires_at: fields.expires_at,
+            scope: fields.scope,
             tier: decision.action.tier,
             destructive: decision.action.destructive.is_some(),
             missing: decision.missing.clone(),

@@ -69,7 +69,7 @@ pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub use tool::{built_in_tools, classify_tool};
+pub use tool::{built_in_tools, classify_tool, session_tools};
 pub use values::{CommandRules, InvalidShell, Raise, SafeAddition, Shell, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.
@@ -85,8 +85,9 @@ pub mod internal {
         spelling::{GIVEN, quoted},
         surroundings::Surroundings,
         tool::{
-            Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, destroying_word,
-            is_certainly_a_path, path_in_address, read as read_call, read_as as read_call_as, with_nested_json,
+            Call, DECLARED, DeclaredCall, Followed, IN_SESSION, ToolUse, UNLISTED, Undeclared, declaration,
+            destroying_word, is_certainly_a_path, is_known_command, line_in, path_in_address, read as read_call,
+            read_as as read_call_as, with_nested_json,
         },
         undo::NO_ROLLBACK,
         values::shared::*,

@@ -65,7 +65,7 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
         return Ok(Answer::Denied { reason });
     }
     match decided(desk, &member.agent, call, &action).await? {
-        Judged::Settled(settled) => Ok(of_settled(&settled)),
+        Judged::Settled(settled) => Ok(of_settled(&member.agent, &settled)),
         Judged::Waits(decision, ticket) => Ok(waits(&decision, &ticket)),
         // An equal call of the same agent shared the question, and has withdrawn it.
         Judged::NotGranted(decision, resolution)
@@ -74,7 +74,7 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
             Ok(Answer::Waits {
                 id: resolution.request,
                 code: resolution.request.code().to_string(),
-                reason: decision.decision_reason.to_string(),
+                reason: decision.full_reason(),
             })
         }
         Judged::NotGranted(_, resolution) => Ok(Answer::Denied { reason: not_granted(&resolution) }),
@@ -85,6 +85,10 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
 /// Returns the action of a call with this input.
 fn action(call: &Call, input: Value) -> Result<Action, Failure> {
     let action = Action::tool(call.tool.clone(), input.clone()).with_details(input);
+    let action = match call.coding_agent {
+        Some(agent) => action.by_coding_agent(agent),
+        None => action,
+    };
     Ok(action.in_directory(directory(&call.caller)?).in_shell(call.caller.shell))
 }
 
@@ -131,8 +135,8 @@ async fn changed<D: Desk<Error: From<Failure>>>(
         drop(agent.cancel(ticket.id()).await);
         return Ok(cannot_change(resolution));
     }
-    Ok(match of_settled(&authorized) {
-        Answer::Allowed { reason } => Answer::Changed { input, reason },
+    Ok(match of_settled(agent, &authorized) {
+        Answer::Allowed { reason, .. } => Answer::Changed { input, reason: with_remark(&reason, resolution) },
         denied @ (Answer::Changed { .. } | Answer::Denied { .. } | Answer::Waits { .. }) => denied,
     })
 }
@@ -141,21 +145,35 @@ async fn changed<D: Desk<Error: From<Failure>>>(
 const CALL_AGAIN: &str = "the approver changed the input: call the tool with the changed input";
 
 fn waits(decision: &Decision, ticket: &Ticket) -> Answer {
-    let reason = decision.decision_reason.to_string();
-    Answer::Waits { id: ticket.id(), code: ticket.code().to_string(), reason }
+    Answer::Waits { id: ticket.id(), code: ticket.code().to_string(), reason: decision.full_reason() }
 }
 
 /// Returns the answer to a decision that waits for nobody.
-fn of_settled(settled: &Authorization) -> Answer {
-    let why = match settled {
-        Authorization::Allowed(decision) => return Answer::Allowed { reason: decision.decision_reason.to_string() },
-        Authorization::Confined(..) => {
-            "the call may happen only inside a sandbox: run it with `bestow exec`, which applies one"
+fn of_settled(agent: &Agent, settled: &Authorization) -> Answer {
+    let reason = match settled {
+        Authorization::Allowed(decision) => {
+            let feedback = approver_remark(agent, decision);
+            let reason = match &feedback {
+                Some(remark) => format!("{}; the approver's remark: {remark}", decision.full_reason()),
+                None => decision.full_reason(),
+            };
+            return Answer::Allowed { reason, feedback };
         }
-        Authorization::Updated(..) => "a hook of the host program changed the input: the tool was not called",
-        Authorization::Asked(decision, _) | Authorization::Denied(decision) => &decision.decision_reason,
+        Authorization::Confined(..) => {
+            "the call may happen only inside a sandbox: run it with `bestow exec`, which applies one".to_owned()
+        }
+        Authorization::Updated(..) => {
+            "a hook of the host program changed the input: the tool was not called".to_owned()
+        }
+        Authorization::Asked(decision, _) | Authorization::Denied(decision) => decision.full_reason(),
     };
-    Answer::Denied { reason: why.to_owned() }
+    Answer::Denied { reason }
+}
+
+/// Returns the remark of the person whose approval let the action happen.
+pub fn approver_remark(agent: &Agent, decision: &Decision) -> Option<String> {
+    let approval = agent.ticket(decision.approval_action_id?).ok()?.poll()?;
+    approval.feedback.as_ref().map(ToString::to_string)
 }
 
 fn not_granted(resolution: &Resolution) -> String {

@@ -3,7 +3,12 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use bestow::{AgentId, command::Shell, request::RequestId, tool::ToolName};
+use bestow::{
+    AgentId,
+    command::Shell,
+    request::RequestId,
+    tool::{CodingAgent, ToolName},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -53,6 +58,9 @@ pub enum Unanswered {
 pub struct Call {
     /// The caller.
     pub caller: Caller,
+    /// The coding agent whose tool it is, if it is a known one. Its tools without an effect outside of its session need
+    /// no approval.
+    pub coding_agent: Option<CodingAgent>,
     /// The tool.
     pub tool: ToolName,
     /// The whole input of the tool.
@@ -75,6 +83,9 @@ pub enum Answer {
     Allowed {
         /// The reason, for people.
         reason: String,
+        /// The remark of the person who approved the call, for the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
     },
     /// The call may not happen as it is. A person approved this input instead. If the host can replace the input, the
     /// tool may be called with it now, once. Otherwise the next call with it is allowed.

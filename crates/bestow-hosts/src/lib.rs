@@ -15,7 +15,7 @@ mod place;
 mod sessions;
 mod waits;
 
-pub use answer::{answered, somebody_is_there};
+pub use answer::{answered, approver_remark, somebody_is_there};
 pub use call::{Answer, Call, Caller, Sessions, Subagent, Unanswered};
 pub use failure::Failure;
 pub use id::{InvalidHostId, SessionId, SubagentId};

@@ -34,7 +34,7 @@ impl Member {
         if limit.verdict(action)? != Effect::Deny {
             return Ok(None);
         }
-        let why = &limit.explain(action)?.decision.decision_reason;
+        let why = limit.explain(action)?.decision.full_reason();
         Ok(Some(format!("the type of this subagent, `{}`, is denied it: {why}", limit.id())))
     }
 }

@@ -18,10 +18,14 @@ mod stages;
 use std::sync::Arc;
 
 use crate::model::{
-    Decision, DecisionSource, Effect, Mode, Origin, PinnedPermission, RequestId, Ruled, SavedDecision, Scope,
+    Decision, DecisionSource, Effect, Mode, Origin, PinnedPermission, RequestId, RuleRef, Ruled, SavedDecision, Scope,
+    Tier, UseFacts,
 };
 
-use super::{agent::Agent, compact_grant::CompactGrant};
+use super::{action_uses::Use, agent::Agent, compact_grant::CompactGrant, target::Target};
+
+/// The most uses that a decision names as its reason.
+const MAX_ABOUT: usize = 8;
 
 use applicable_rules::ApplicableRules;
 pub use explain::{Explanation, Step, UseStep};
@@ -199,7 +203,7 @@ impl Evaluation<'_> {
             action: Arc::clone(&facts),
             decision: self.conclusion.ruled,
             decision_source: self.conclusion.source,
-            decision_reason: self.conclusion.reason.as_ref().into(),
+            decision_reason: self.reason(case),
             rule_refs: self.conclusion.refs.clone(),
             updated_input_ref: case.action.updated.then(|| *facts.input),
             approval_action_id: said.and_then(|ruling| ruling.request).or_else(|| self.answered()),
@@ -207,7 +211,33 @@ impl Evaluation<'_> {
             scope: carried.scope,
             missing: self.missing.iter().map(|pinned| pinned.permission.clone()).collect(),
             used: self.uses_rulings.first().map(|ruling| ruling.id),
+            about: self.about(case),
         }
+    }
+
+    /// Returns the reason of the decision. That an action destroys is the first thing that a person would name,
+    /// whatever else is in its way.
+    fn reason(&self, case: &EvaluationInput<'_>) -> Arc<str> {
+        let (reason, destroys) = (self.conclusion.reason.as_ref(), &case.action.tier_reason);
+        let is_destructive = case.action.tier == Some(Tier::Destructive) && self.conclusion.ruled != Ruled::Allow;
+        if is_destructive && !reason.contains(&**destroys) {
+            return format!("{destroys}; {reason}").into();
+        }
+        reason.into()
+    }
+
+    /// Returns the uses that the decision is about, except a command line, a call itself, and an object that cannot be
+    /// used.
+    fn about(&self, case: &EvaluationInput<'_>) -> Vec<UseFacts> {
+        let is_line =
+            |used: &Use| matches!(used.target, Target::Command { .. } | Target::Tool { .. } | Target::Invalid { .. });
+        // A reference to a protected path names it already.
+        let is_named = self.conclusion.refs.iter().any(|rule| matches!(rule, RuleRef::Protected(_)));
+        if is_named || self.conclusion.ruled == Ruled::Allow || self.stage == Stage::Held {
+            return Vec::new();
+        }
+        let uses = self.conclusion.uses.iter().filter_map(|place| case.action.uses.iter().nth(*place));
+        uses.filter(|used| !is_line(used)).take(MAX_ABOUT).map(Use::facts).collect()
     }
 
     /// Returns the request whose answer gave a consumed one-time permission, if there is one.

@@ -131,7 +131,10 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
         let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
         let is_open = is_own_proc(case, used) || used.may_be_left_out() && is_by_settings(case, used);
         if case.state.is_protected(&permission) && !is_open && !is_held() {
-            protected.push(RuleRef::Protected(path.clone()));
+            let rule = RuleRef::Protected(path.clone());
+            if !protected.contains(&rule) {
+                protected.push(rule);
+            }
             uses.push(place);
         }
     }

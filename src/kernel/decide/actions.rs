@@ -163,7 +163,9 @@ impl State {
         }
         let (mut asked, mut settled) = (Vec::new(), Vec::new());
         for pinned in judgement.missing {
-            if self.fresh_no(&case.agent.profile.id, &pinned.permission, case.now).is_some() {
+            let is_fresh = self.fresh_no(&case.agent.profile.id, &pinned.permission, case.now).is_some();
+            // A tool that asks a person once more, despite a denial, asks for the permission as well.
+            if is_fresh && !case.action.overrides {
                 settled.push((pinned.permission, Reply::Deny));
             } else {
                 asked.push(pinned);
@@ -188,6 +190,7 @@ impl State {
             action,
             details: case.action.details.clone(),
             hooks,
+            why: Some(decision.full_reason().into()),
             hooks_say: if about_action { what_hooks_say(case.opinions) } else { Vec::new() },
             hook_failed: case.opinions.iter().any(|opinion| opinion.failed),
             scope: None,

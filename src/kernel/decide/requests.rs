@@ -85,6 +85,7 @@ impl State {
             details: None,
             hooks: Vec::new(),
             hook_failed: false,
+            why: None,
             hooks_say: Vec::new(),
             reason,
             scope,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, DecisionId, DecisionSource, GrantId, Kind, Name, Outcome, Permission, Reason, RequestId, Ruled, Scope,
-    Tier, Timestamp,
+    AgentId, DecisionId, DecisionSource, Digest, GrantId, Kind, Name, Outcome, Permission, Reason, RequestId, Ruled,
+    Scope, Tier, Timestamp,
 };
 
 use super::{
@@ -210,6 +210,24 @@ pub struct AuthorizeResult {
     pub decision_id: Option<DecisionId>,
     /// The source of the decision.
     pub decision_source: DecisionSource,
+    /// The reason: why, about which path or host, and each rule with its place and its words.
+    #[serde(default)]
+    pub decision_reason: String,
+    /// The rules, policies and other sources, strongest first, each as one line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_refs: Vec<String>,
+    /// The digest of the input that runs, if it is not the requested input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input_ref: Option<Digest>,
+    /// The request that asks a person, or asked one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_action_id: Option<RequestId>,
+    /// The time at which the decision expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// The scope that the person chose, if a person decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// The tier of the action: how much harm it may do.
     pub tier: Tier,
     /// True if the action is destructive: it cannot be undone.

@@ -19,7 +19,7 @@ struct Willing;
 #[async_trait]
 impl Sessions for Willing {
     async fn call(&self, _: Call) -> Result<Answer, Failure> {
-        Ok(Answer::Allowed { reason: "it may".into() })
+        Ok(Answer::Allowed { reason: "it may".into(), feedback: None })
     }
 
     async fn begin(&self, _: Caller) -> Result<AgentId, Failure> {

@@ -79,10 +79,10 @@ fn a_tool_nobody_knows_is_dangerous_whatever_its_name_imitates() {
 #[test]
 fn what_a_command_runs_with_besides_makes_it_dangerous_unless_it_changes_nothing() {
     for besides in [
-        json!({ "cwd": "/x" }),
+        json!({ "elevated": true }),
         json!({ "env": { "LD_PRELOAD": "x.so" } }),
         json!({ "shell": "/x/sh" }),
-        json!({ "stdin": "rm -rf /" }),
+        json!({ "stdin": "yes" }),
         json!({ "anything": [1] }),
     ] {
         let mut input = json!({ "command": "ls" });
@@ -93,6 +93,10 @@ fn what_a_command_runs_with_besides_makes_it_dangerous_unless_it_changes_nothing
     }
     let aside = json!({ "command": "ls", "description": "x", "timeout": 5, "run_in_background": true, "cwd": null });
     assert_eq!(tier("bash", aside), Tier::Safe);
+    let numbers = json!({ "command": "ls", "cwd": "/x", "level": 3, "elevated": false });
+    assert_eq!(tier("bash", numbers), Tier::Safe, "a directory is judged, and these change nothing");
+    assert_eq!(tier("bash", json!({ "command": "rm -rf .", "cwd": "/" })), Tier::Destructive);
+    assert_eq!(tier("bash", json!({ "command": "sh", "stdin": "rm -rf /" })), Tier::Destructive);
 }
 
 #[test]

@@ -197,6 +197,22 @@ async fn a_no_for_the_run_stands_until_a_person_overrides_it_once() {
 }
 
 #[tokio::test]
+async fn an_override_without_the_permission_asks_a_person_for_both() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let write = || Action::write("/else/a");
+    let (_, ticket) = asked(&ann, write()).await;
+    world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, write()).await, Ruled::Deny);
+    let (decision, ticket) = asked(&ann, write().overriding()).await;
+    assert_eq!(&*decision.decision_reason, "policy-deny-override");
+    assert_eq!(ticket.poll(), None, "a person is asked");
+    world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert_eq!(ruled(&ann, write().overriding()).await, Ruled::Allow);
+    assert_eq!(ruled(&ann, write()).await, Ruled::Deny, "the no is still there");
+}
+
+#[tokio::test]
 async fn a_no_is_said_to_last_as_long_as_it_does() {
     for (scope, said) in [
         (Scope::Session, "a person denied it for this run"),

@@ -6,6 +6,7 @@ mod by_people;
 mod capabilities;
 mod declared;
 mod levels;
+mod unnamed_fields;
 #[cfg(feature = "config")]
 mod written;
 

@@ -22,10 +22,14 @@ fn fixtures(host: Host) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Returns every answer about a call.
-fn answers() -> [(&'static str, Answer); 4] {
+fn answers() -> [(&'static str, Answer); 5] {
     let id = "01a20ae0-0f79-73e3-a77d-4fca3654f634".parse().unwrap();
     [
-        ("allowed", Answer::Allowed { reason: "a reason".to_owned() }),
+        ("allowed", Answer::Allowed { reason: "a reason".to_owned(), feedback: None }),
+        (
+            "approved with words",
+            Answer::Allowed { reason: "a reason".to_owned(), feedback: Some("only today".to_owned()) },
+        ),
         ("changed", Answer::Changed { input: json!({ "command": "make safe" }), reason: "a reason".to_owned() }),
         ("denied", Answer::Denied { reason: "a \"reason\"\nof\u{202e} two lines".to_owned() }),
         ("waits", Answer::Waits { id, code: "mhx95v".to_owned(), reason: "a reason".to_owned() }),

@@ -56,6 +56,7 @@ pub(super) fn subagent(of: &str, id: &str, kind: Option<&str>) -> Caller {
 /// Returns a call that waits for nobody.
 pub(super) fn call(caller: Caller, tool: &str, input: Value) -> Call {
     Call {
+        coding_agent: None,
         caller,
         tool: tool.parse().unwrap(),
         input,

@@ -139,3 +139,29 @@ async fn every_answer_of_a_closed_engine_is_an_error() {
     assert!(stage.sessions.call(bash(session("s"), "ls")).await.is_err());
     assert!(stage.sessions.call(bash(session("t"), "ls")).await.is_err());
 }
+
+#[tokio::test]
+async fn the_words_of_an_approval_reach_the_call_that_uses_it() {
+    let stage = Stage::new().await;
+    let Answer::Waits { id, .. } = stage.ask(bash(session("s"), "make")).await else { panic!("it waits") };
+    let yes = Said::allow().feedback("only today".parse().unwrap());
+    stage.world.you().answer(id, yes).await.unwrap();
+    let answer = stage.ask(bash(session("s"), "make")).await;
+    let Answer::Allowed { reason, feedback } = &answer else { panic!("{answer:?}") };
+    assert_eq!(feedback.as_deref(), Some("only today"));
+    assert!(reason.contains("only today"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_call_that_waited_gets_the_words_of_its_approval() {
+    let stage = Stage::new().await;
+    let (answer, ()) = tokio::join!(
+        async {
+            settle().await;
+            stage.ask(Call { wait: FOR_EVER, ..bash(session("s"), "make") }).await
+        },
+        answering(&stage, Said::allow().feedback("only today".parse().unwrap()))
+    );
+    let Answer::Allowed { feedback, .. } = &answer else { panic!("{answer:?}") };
+    assert_eq!(feedback.as_deref(), Some("only today"));
+}

@@ -21,13 +21,24 @@ pub(super) struct Answer {
     updated_input: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
+    /// The eight fields of the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision_fields: Option<Map<String, Value>>,
 }
 
 impl Answer {
     /// The answer that the call may not happen.
     pub(super) fn no(reason: impl Into<String>) -> Answer {
         let reason = Some(reason.into());
-        Answer { allow: false, tier: None, reason, request_id: None, updated_input: None, feedback: None }
+        Answer {
+            allow: false,
+            tier: None,
+            reason,
+            request_id: None,
+            updated_input: None,
+            feedback: None,
+            decision_fields: None,
+        }
     }
 
     /// Returns the answer in a reply. Only a reply with status 200, with every field of an answer and no other one, can

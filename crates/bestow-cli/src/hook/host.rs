@@ -175,6 +175,7 @@ fn call(host: Host, question: &Question, wait: Duration) -> Call {
     let shell = shell_of(env::var("SHELL").ok().as_deref());
     Call {
         caller: Caller { shell, ..question.caller.clone() },
+        coding_agent: Some(host.coding_agent()),
         tool: question.tool.clone(),
         input: question.input.clone(),
         wait,

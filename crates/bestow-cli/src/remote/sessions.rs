@@ -35,6 +35,7 @@ impl Sessions for RemoteSessions {
         let wait = u64::try_from(call.wait.as_millis()).unwrap_or(u64::MAX);
         let body = json!({
             "caller": caller(&call.caller),
+            "host": call.coding_agent,
             "toolName": call.tool,
             "toolInput": call.input,
             "waitMs": wait,

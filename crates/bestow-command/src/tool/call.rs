@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     needs::roles::selection::globs_of_type,
-    tool::{ToolUse, built_in, declared},
-    values::{Operation, Selection, Tool, Tools},
+    tool::{ToolUse, built_in, declared, session_tools},
+    values::{CodingAgent, Operation, Selection, Tool, Tools},
 };
 
 /// The effects of a tool call, according to its name, its input and the declarations.
@@ -15,6 +15,8 @@ pub enum Call<'v> {
     Declared(Box<DeclaredCall<'v>>),
     /// The call of a declared tool whose input lacks a required value or is invalid.
     Invalid(Operation, &'static str),
+    /// The call of a coding agent's own tool, which has no effect outside of its session.
+    Session(Box<DeclaredCall<'v>>),
     /// The call of an unknown tool.
     Undeclared,
 }
@@ -32,7 +34,11 @@ pub struct DeclaredCall<'v> {
     pub globs: Vec<&'v str>,
     /// The files below its directories that the call uses.
     pub selection: Selection,
-    /// The fields that may change the effect of the command line.
+    /// The directory in which a command line runs, as the call names it.
+    pub directory: Option<&'v str>,
+    /// The parts of the input that the declaration does not name.
+    pub unnamed: Map<String, Value>,
+    /// The unnamed fields that may change the effect of the command line.
     pub besides: Map<String, Value>,
 }
 
@@ -41,9 +47,15 @@ pub fn declaration<'t>(declared: &'t Tools, name: &str) -> Option<&'t Tool> {
     declared.get(name).or_else(|| built_in::find(name))
 }
 
-/// Interprets a call of the tool `name` with `input`.
-pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
-    let Some(tool) = declaration(declared, name) else { return Call::Undeclared };
+/// Interprets a call of the tool `name` with `input`, by the coding agent `host` if it is one.
+pub fn read<'v>(declared: &Tools, host: Option<CodingAgent>, name: &str, input: &'v Value) -> Call<'v> {
+    let Some(tool) = declaration(declared, name) else {
+        let of_session = host.and_then(|host| session_tools::find(host, name));
+        return match of_session.map(|tool| read_as(tool, input)) {
+            Some(Ok(call)) => Call::Session(Box::new(call)),
+            Some(Err(_)) | None => Call::Undeclared,
+        };
+    };
     let is_built_in = declared.get(name).is_none();
     match read_as(tool, input) {
         Ok(call) if is_built_in && built_in::skips_ignored(name) => {
@@ -59,8 +71,11 @@ pub fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
 pub fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'static str> {
     let (own, further) = declared::read(tool, input)?;
     let globs = declared::globs(tool, input)?;
-    let (selection, besides) = (Selection::default(), declared::besides(tool, input));
-    Ok(DeclaredCall { own, further, globs, selection, besides, tool: tool.clone() })
+    let directory = declared::directory(tool, input)?;
+    let unnamed = declared::unnamed(tool, input);
+    let besides = declared::besides(tool, &unnamed);
+    let selection = Selection::default();
+    Ok(DeclaredCall { own, further, globs, selection, directory, unnamed, besides, tool: tool.clone() })
 }
 
 /// Returns the files that a search of a host program reads. It leaves out ignored files, unless a glob or a file type

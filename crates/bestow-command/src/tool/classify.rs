@@ -1,12 +1,12 @@
 //! The tier of a tool call.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     classification::Classification,
     classifier::Classifier,
     tier::{Profile, Tier},
-    tool::{Call, ToolUse, Undeclared, read, sensitive::reading, with_nested_json},
+    tool::{Call, DeclaredCall, ToolUse, Undeclared, declared, read, sensitive::reading, with_nested_json},
     values::Operation,
 };
 
@@ -33,11 +33,12 @@ pub fn classify_tool(name: &str, input: &serde_json::Value) -> Classification {
 
 /// Returns the classification of a call.
 fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
-    match read(classifier.tools(), name, input) {
-        Call::Declared(call) => {
+    match read(classifier.tools(), None, name, input) {
+        Call::Declared(call) | Call::Session(call) => {
             let uses = std::iter::once(&call.own).chain(&call.further);
-            let worst = uses.map(|used| tier_of(classifier, used, &call.besides)).reduce(worse);
-            worst.unwrap_or_else(|| Classification::plain(Tier::Dangerous, UNLISTED))
+            let worst = uses.map(|used| tier_of(classifier, used, &call)).reduce(worse);
+            let worst = worst.unwrap_or_else(|| Classification::plain(Tier::Dangerous, UNLISTED));
+            unnamed_destroys(classifier, &call).map_or(worst.clone(), |found| worse(worst, found))
         }
         Call::Invalid(Operation::Read, _) if classifier.profile() == Profile::Default => {
             at_least(Tier::Safe, "reads only", classifier, input)
@@ -58,13 +59,30 @@ fn at_least(tier: Tier, why: &str, classifier: &Classifier, input: &Value) -> Cl
     destroys.map_or_else(|| Classification::plain(tier, why), |found| found.at_least_dangerous(why))
 }
 
+/// Returns the classification of a destructive command in the unnamed fields of a call. The fields of a tool that is
+/// declared as neither file, command nor network are texts.
+pub(super) fn unnamed_destroys(classifier: &Classifier, call: &DeclaredCall<'_>) -> Option<Classification> {
+    if call.tool.operation() == Operation::Tool {
+        return None;
+    }
+    let worst = Undeclared::of_fields(&call.unnamed).worst(classifier);
+    worst.filter(|found| found.tier == Tier::Destructive)
+}
+
 fn worse(one: Classification, other: Classification) -> Classification {
     if other.tier > one.tier { other } else { one }
 }
 
-fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, besides: &Map<String, Value>) -> Classification {
+fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, call: &DeclaredCall<'_>) -> Classification {
     match used {
-        ToolUse::Command(line) => classifier.classify_with(line, besides),
+        ToolUse::Command(line) => {
+            let here = classifier.classify_with(line, &call.besides);
+            let there = call.directory.map(|directory| classifier.classify(&line_in(directory, line)));
+            match there {
+                Some(there) if there.tier == Tier::Destructive => worse(here, there),
+                Some(_) | None => here,
+            }
+        }
         ToolUse::Path { operation: Operation::Read, text, .. } => {
             let (tier, why) = reading(classifier.profile(), text);
             Classification::plain(tier, why)
@@ -80,6 +98,11 @@ fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, besides: &Map<String, Va
         }
         ToolUse::Tool => Classification::plain(Tier::Dangerous, DECLARED),
     }
+}
+
+/// Returns the command line that first changes to `directory`.
+pub fn line_in(directory: &str, line: &str) -> String {
+    format!("cd {} && {line}", declared::joined(&[directory]))
 }
 
 /// The reason for the tier of a declared tool that is neither file, command nor network.

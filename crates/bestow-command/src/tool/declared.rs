@@ -1,6 +1,6 @@
 //! The call of a declared tool. Its fields are read according to the declaration.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -25,16 +25,47 @@ pub(super) fn read<'v>(tool: &Tool, input: &'v Value) -> Result<(ToolUse<'v>, Ve
     Ok((own, uses))
 }
 
-/// Returns the undeclared fields that may change the effect of a command, without the ignored fields.
-pub(super) fn besides(tool: &Tool, input: &Value) -> Map<String, Value> {
+/// The usual names of the field with the directory in which a command runs.
+static DIRECTORY: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let usual = "cwd|workdir|working_dir|working_directory|dir_path|directory?".parse();
+    usual.into_iter().collect()
+});
+
+/// Returns the fields of the directory in which a command runs.
+fn directories(tool: &Tool) -> &[Field] {
+    let is_command = tool.operation == Operation::Command;
+    if is_command && tool.directory.is_empty() { &DIRECTORY } else { &tool.directory }
+}
+
+/// Returns the directory in which a command runs, if the call names one.
+pub(super) fn directory<'v>(tool: &Tool, input: &'v Value) -> Result<Option<&'v str>, &'static str> {
+    match each(directories(tool), input)?.as_slice() {
+        [] => Ok(None),
+        [directory] => Ok(Some(directory)),
+        _ => Err("the input names several directories"),
+    }
+}
+
+/// Returns the parts of the input that the declaration does not name.
+pub(super) fn unnamed(tool: &Tool, input: &Value) -> Map<String, Value> {
+    let ignored: Vec<Field> = tool.ignored.iter().filter_map(|name| name.parse().ok()).collect();
+    let named = tool.fields().flat_map(|(_, fields)| fields);
+    let Some(Value::Object(mut rest)) = Field::unselected(named.chain(directories(tool)).chain(&ignored), input) else {
+        return Map::new();
+    };
+    // The name of a field may have other characters than a `Field`.
+    rest.retain(|name, _| !tool.ignored.iter().any(|ignored| **ignored == **name));
+    rest
+}
+
+/// Returns the unnamed fields that may change the effect of a command: a number and a flag that is not set do not.
+pub(super) fn besides(tool: &Tool, unnamed: &Map<String, Value>) -> Map<String, Value> {
     if tool.operation != Operation::Command {
         return Map::new();
     }
-    let named = tool.fields().flat_map(|(_, fields)| fields).flat_map(Field::first_names);
-    let aside: Vec<&str> = named.chain(tool.ignored.iter().map(|name| &**name)).collect();
-    let changes = |(key, value): &(&String, &Value)| !aside.contains(&key.as_str()) && !value.is_null();
-    let entries = input.as_object().into_iter().flatten();
-    entries.filter(changes).map(|(key, value)| (key.clone(), value.clone())).collect()
+    let changes = |value: &Value| !matches!(value, Value::Null | Value::Number(_) | Value::Bool(false));
+    let entries = unnamed.iter().filter(|(_, value)| changes(value));
+    entries.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn texts<'v>(fields: &[Field], input: &'v Value, blank: bool) -> Result<Vec<Found<'v>>, &'static str> {
@@ -64,7 +95,12 @@ fn is_padded(name: &str) -> bool {
 }
 
 fn commands<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
-    for found in texts(&tool.command, input, true)? {
+    let lines = texts(&tool.command, input, true)?;
+    if lines.is_empty() && !tool.command.is_empty() {
+        // The call of a tool that works without a line runs nothing.
+        uses.push(ToolUse::Command(":".into()));
+    }
+    for found in lines {
         uses.push(ToolUse::Command(match found {
             Found::Text(line) => line.into(),
             Found::List(words) => joined(&words).into(),
@@ -90,9 +126,10 @@ fn paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Resu
     // A tool without a path works in its current directory.
     let here = named.is_empty() && operation == Operation::Read;
     let at = named.iter().copied().chain(here.then_some(".")).map(Cow::Borrowed);
-    let base = named.first().copied().unwrap_or_default();
-    let globs = each(&tool.glob, input)?.into_iter().map(|glob| leaves(base, glob)).collect::<Result<Vec<_>, _>>()?;
-    let globs = globs.into_iter().flatten().map(Cow::Owned);
+    let bases = if named.is_empty() { &[""][..] } else { &named };
+    let globs = each(&tool.glob, input)?;
+    let pairs = globs.iter().flat_map(|glob| bases.iter().map(move |base| leaves(base, glob)));
+    let globs = pairs.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(Cow::Owned);
     uses.extend(at.chain(globs).map(|text| ToolUse::Path { operation, text, tree }));
     for found in texts(&tool.patch, input, false)? {
         let Found::Text(patch) = found else { return Err("the input holds something other than text") };

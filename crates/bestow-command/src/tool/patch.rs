@@ -1,6 +1,11 @@
 //! Patches that name their files: `*** Update File: src/a.rs`.
 
-const UNREAD: &str = "the patch is not understood";
+/// The reason to refuse a patch without a file.
+const NO_FILE: &str = "the patch names no file: it has no line such as `*** Update File: src/a.rs`";
+
+/// The reason to refuse a patch with an unknown line.
+const UNREAD: &str = "the patch has an unknown line with `***`: it may have `*** Begin Patch`, `*** Add File: `, \
+                      `*** Update File: `, `*** Delete File: `, `*** Move to: `, `*** End of File` and `*** End Patch`";
 
 /// The beginnings of lines that name a file.
 const NAMING: &[&str] = &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
@@ -11,13 +16,16 @@ const OTHERS: &[&str] = &["*** Begin Patch", "*** End Patch", "*** End of File"]
 /// Returns the paths that a patch writes, from every line that names a file.
 pub(super) fn paths(patch: &str) -> Result<Vec<&str>, &'static str> {
     let mut paths = Vec::new();
-    // Patch tools ignore white space around these lines.
-    for line in patch.lines().map(str::trim).filter(|line| line.starts_with("***")) {
+    for whole in patch.lines() {
+        // Patch tools ignore white space around these lines.
+        let line = whole.trim();
         match NAMING.iter().find_map(|start| line.strip_prefix(start)) {
             Some(path) if !path.trim().is_empty() => paths.push(path.trim()),
-            None if OTHERS.contains(&line) => {}
-            Some(_) | None => return Err(UNREAD),
+            Some(_) => return Err(NO_FILE),
+            // A line of the content begins with another sign.
+            None if !whole.starts_with("***") || OTHERS.contains(&line) => {}
+            None => return Err(UNREAD),
         }
     }
-    if paths.is_empty() { Err(UNREAD) } else { Ok(paths) }
+    if paths.is_empty() { Err(NO_FILE) } else { Ok(paths) }
 }

@@ -3,16 +3,16 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use foldhash::fast::RandomState;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     classification::{Classification, Judged},
     classifier::Classifier,
-    evaluator,
+    evaluator::{self, is_known},
     named_uses::NamedUses,
     tier::Tier,
     tool::{ToolUse, declared, is_guarded, is_sensitive},
-    values::{SpokenPart, StrictJson, percent_decoded},
+    values::{SpokenPart, StrictJson, base_name, percent_decoded},
 };
 
 /// The deepest nesting of an input.
@@ -46,6 +46,8 @@ pub struct Undeclared<'v> {
     bytes: usize,
     /// True if the input exceeds a limit, so that the effects of the call are unknown.
     pub is_beyond: bool,
+    /// True if the name of a field counts only where it may be a path.
+    names_are_fields: bool,
 }
 
 impl<'v> Undeclared<'v> {
@@ -54,6 +56,32 @@ impl<'v> Undeclared<'v> {
         let mut read = Undeclared::default();
         read.value(input, 0);
         read
+    }
+
+    /// Collects the texts of the fields that the declaration of a tool does not name. The name of such a field counts
+    /// only if it may be a path.
+    pub fn of_fields(fields: &'v Map<String, Value>) -> Undeclared<'v> {
+        let mut read = Undeclared { names_are_fields: true, ..Undeclared::default() };
+        read.fields(fields, 0);
+        read
+    }
+
+    /// Returns true if there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty() && !self.is_beyond
+    }
+
+    fn fields(&mut self, fields: &'v Map<String, Value>, depth: usize) {
+        for (name, value) in fields {
+            if !self.names_are_fields || may_be_a_path(name) || sensitive(name) {
+                self.text(name);
+            }
+            if !self.names_are_fields {
+                self.after(name, value);
+            }
+            self.value(value, depth + 1);
+        }
+        self.beside(fields.values());
     }
 
     fn value(&mut self, value: &'v Value, depth: usize) {
@@ -70,14 +98,7 @@ impl<'v> Undeclared<'v> {
                 self.joined(None, all);
                 all.iter().for_each(|one| self.value(one, depth + 1));
             }
-            Value::Object(fields) => {
-                for (name, value) in fields {
-                    self.text(name);
-                    self.after(name, value);
-                    self.value(value, depth + 1);
-                }
-                self.beside(fields.values());
-            }
+            Value::Object(fields) => self.fields(fields, depth),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -353,4 +374,11 @@ pub fn is_certainly_a_path(text: &str) -> bool {
     // The home of another user is an unknown directory.
     let is_home = text.starts_with('~') && text.contains('/') && !text.contains(char::is_whitespace);
     is_home || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
+}
+
+/// Returns true if a text is a command line of several words whose first one is a known program.
+pub fn is_known_command(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().filter(|_| text.len() <= MAX_LINE);
+    first.is_some_and(|program| is_known(base_name(program))) && words.next().is_some()
 }

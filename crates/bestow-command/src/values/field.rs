@@ -145,8 +145,54 @@ impl Field {
         }
     }
 
+    /// Returns the parts of `input` that none of these fields selects, without empty objects and lists. `null` is no
+    /// part.
+    #[doc(hidden)]
+    pub fn unselected<'f>(fields: impl IntoIterator<Item = &'f Field>, input: &Value) -> Option<Value> {
+        let forms = fields.into_iter().flat_map(|field| &field.names);
+        // A whole input that is a text is selected by the form `.` only.
+        let forms = forms.filter(|steps| !steps.is_empty() || input.is_string());
+        let wanted: Vec<Wanted<'f>> = forms.map(|steps| Wanted { steps, each: false }).collect();
+        unselected(&wanted, input)
+    }
+
     fn forms_of(&self, root: &str) -> impl Iterator<Item = &Vec<Step>> {
         self.names.iter().filter(move |steps| steps.first().is_some_and(|step| step.name == root))
+    }
+}
+
+/// The rest of a path to a selected value.
+#[derive(Clone, Copy, Debug)]
+struct Wanted<'f> {
+    steps: &'f [Step],
+    /// True if the path goes on in each element of a list.
+    each: bool,
+}
+
+fn unselected(wanted: &[Wanted<'_>], value: &Value) -> Option<Value> {
+    if wanted.iter().any(|path| path.steps.is_empty() && !path.each) {
+        return None;
+    }
+    match value {
+        Value::Null => None,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(value.clone()),
+        Value::Array(all) => {
+            let inner = wanted.iter().filter(|path| path.each).map(|path| Wanted { each: false, ..*path });
+            let inner: Vec<_> = inner.collect();
+            let rest: Vec<_> = all.iter().filter_map(|one| unselected(&inner, one)).collect();
+            (!rest.is_empty()).then_some(Value::Array(rest))
+        }
+        Value::Object(fields) => {
+            let rest = fields.iter().filter_map(|(name, value)| {
+                let inner = wanted.iter().filter(|path| !path.each).filter_map(|path| match path.steps {
+                    [step, steps @ ..] if step.name == *name => Some(Wanted { steps, each: step.each }),
+                    _ => None,
+                });
+                Some((name.clone(), unselected(&inner.collect::<Vec<_>>(), value)?))
+            });
+            let rest: serde_json::Map<_, _> = rest.collect();
+            (!rest.is_empty()).then_some(Value::Object(rest))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Each value is parsed once. The package `bestow` shows them again, at its root.
 
+mod coding_agent;
 mod command_rules;
 mod device;
 mod escape;
@@ -23,6 +24,7 @@ mod tool;
 mod tool_name;
 mod tool_path;
 
+pub use coding_agent::CodingAgent;
 pub use command_rules::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use escape::Escaped;
 pub use field::{Field, InvalidField};

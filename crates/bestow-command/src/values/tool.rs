@@ -57,7 +57,11 @@ pub struct Tool {
     #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     #[doc(hidden)]
     pub content: Vec<Field>,
-    /// The names of fields that do not change what a command does.
+    /// The fields with the directory in which a command runs.
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    #[doc(hidden)]
+    pub directory: Vec<Field>,
+    /// The fields that are neither path, host nor command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[doc(hidden)]
     pub ignored: Vec<Arc<str>>,
@@ -152,6 +156,7 @@ impl Tool {
             command: Vec::new(),
             host: Vec::new(),
             content: Vec::new(),
+            directory: Vec::new(),
             ignored: Vec::new(),
             tree: false,
             needs: Vec::new(),
@@ -214,7 +219,16 @@ impl Tool {
         self
     }
 
-    /// Adds a field that does not change what a command does, such as a description.
+    /// Adds a field with the directory in which a command runs. Without one, the usual names count: `cwd`, `workdir`,
+    /// `working_dir`, `working_directory`, `dir_path`, `directory`.
+    #[must_use]
+    pub fn directory(mut self, field: Field) -> Tool {
+        self.directory.push(field);
+        self
+    }
+
+    /// Adds a field that is neither path, host nor command, and does not change what a command does, such as a
+    /// description. It may be inside of an object or list, as in `edits[].old_string`.
     #[must_use]
     pub fn ignoring(mut self, field: impl Into<Arc<str>>) -> Tool {
         self.ignored.push(field.into());
@@ -251,7 +265,7 @@ impl Tool {
 
     /// Returns the fields by kind, with the names of the kinds in files. Kinds without a field are left out.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, &[Field])> {
-        let Tool { path, reads, writes, patch, glob, command, host, content, .. } = self;
+        let Tool { path, reads, writes, patch, glob, command, host, content, directory, .. } = self;
         let kinds = [
             ("path", path),
             ("reads", reads),
@@ -261,6 +275,7 @@ impl Tool {
             ("command", command),
             ("host", host),
             ("content", content),
+            ("directory", directory),
         ];
         kinds.into_iter().filter(|(_, fields)| !fields.is_empty()).map(|(kind, fields)| (kind, fields.as_slice()))
     }
@@ -285,7 +300,7 @@ impl Tool {
             Operation::Read => (&["path", "glob"], &["path", "glob", "reads"]),
             Operation::Write => (&["path", "patch"], &["path", "patch", "reads", "writes", "content"]),
             Operation::Exec => (&["path"], &["path", "reads", "writes", "content"]),
-            Operation::Command => (&["command"], &["command", "reads", "writes", "host", "content"]),
+            Operation::Command => (&["command"], &["command", "reads", "writes", "host", "content", "directory"]),
             Operation::Network => (&[], &["host", "reads", "writes", "content"]),
             Operation::Tool => (&[], &["reads", "writes", "host", "content"]),
             Operation::Events => return Err(InvalidTool::Operation(name())),

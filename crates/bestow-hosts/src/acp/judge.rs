@@ -59,7 +59,7 @@ impl Case {
         let hold = if allowing.is_some() { options.hold } else { Duration::ZERO };
         let otherwise = options.unanswered;
         match held(engine, &call, hold, otherwise).await {
-            Ok(Answer::Allowed { reason }) => match (allowing, otherwise) {
+            Ok(Answer::Allowed { reason, .. }) => match (allowing, otherwise) {
                 (Some(choice), _) => Verdict::Allow(choice, reason),
                 (None, Otherwise::Editor) => Verdict::ToEditor,
                 (None, Otherwise::Deny) => self.refused(
@@ -135,7 +135,7 @@ impl Case {
         };
         let caller = Caller { session, subagent, working_dir, shell: Shell::Unknown };
         let (wait, unanswered) = (Duration::ZERO, Unanswered::Leave);
-        let call = Call { caller, tool, input, wait, unanswered, can_replace_input: false };
+        let call = Call { caller, coding_agent: None, tool, input, wait, unanswered, can_replace_input: false };
         Ok(Prepared { call, is_whole })
     }
 

@@ -49,9 +49,17 @@ fn subagent_of(fields: &Fields) -> Result<crate::Caller, Mistake> {
     fields.caller(&CLAUDE)
 }
 
-pub(super) fn allow(about: About, reason: &str) -> Output {
+pub(super) fn allow(about: About, reason: &str, words: Option<&str>) -> Output {
     match about {
-        About::Call => Output::of(&call("allow", reason)),
+        About::Call => Output::of(&match words {
+            None => call("allow", reason),
+            Some(words) => json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "allow",
+                "permissionDecisionReason": told(reason),
+                "additionalContext": told(words),
+            } }),
+        }),
         About::Prompt => Output::of(&prompt(&json!({ "behavior": "allow" }))),
     }
 }

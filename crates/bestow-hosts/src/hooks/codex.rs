@@ -20,10 +20,14 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
     }
 }
 
-/// Lets a call happen. Before a call, Codex takes an `allow` without a new input as a failure, so the answer is empty.
-pub(super) fn allow(about: About) -> Output {
+/// Lets a call happen. Before a call, Codex takes an `allow` without a new input as a failure, so the answer has words
+/// for the model alone, or nothing.
+pub(super) fn allow(about: About, words: Option<&str>) -> Output {
     match about {
-        About::Call => Output::of_nothing(),
+        About::Call => words.map_or_else(Output::of_nothing, |words| {
+            let context = json!({ "hookEventName": "PreToolUse", "additionalContext": told(words) });
+            Output::of(&json!({ "hookSpecificOutput": context }))
+        }),
         About::Prompt => Output::of(&claude::prompt(&json!({ "behavior": "allow" }))),
     }
 }

@@ -65,8 +65,15 @@ fn arguments(fields: &Fields) -> Result<Value, Mistake> {
     if value.is_object() { Ok(value) } else { Err(fields.mistake("`toolArgs` is an object")) }
 }
 
-pub(super) fn allow(reason: &str) -> Output {
-    Output::of(&call("allow", reason))
+pub(super) fn allow(reason: &str, words: Option<&str>) -> Output {
+    Output::of(&match words {
+        None => call("allow", reason),
+        Some(words) => json!({
+            "permissionDecision": "allow",
+            "permissionDecisionReason": told(reason),
+            "additionalContext": told(words),
+        }),
+    })
 }
 
 /// Blocks a call. Copilot CLI passes over a hook with another exit code than 0, and the call goes on.

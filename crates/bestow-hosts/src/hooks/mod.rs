@@ -17,6 +17,8 @@ pub use output::Output;
 
 use std::time::Duration;
 
+use bestow::tool::CodingAgent;
+
 use crate::call::{Answer, Unanswered};
 
 /// A host with hooks.
@@ -39,11 +41,16 @@ impl Host {
 
     /// Returns the name of the host, as the command line has it.
     pub fn as_str(self) -> &'static str {
+        self.coding_agent().as_str()
+    }
+
+    /// Returns the coding agent, whose own tools are known.
+    pub fn coding_agent(self) -> CodingAgent {
         match self {
-            Host::Claude => "claude",
-            Host::Codex => "codex",
-            Host::Gemini => "gemini",
-            Host::Copilot => "copilot",
+            Host::Claude => CodingAgent::Claude,
+            Host::Codex => CodingAgent::Codex,
+            Host::Gemini => CodingAgent::Gemini,
+            Host::Copilot => CodingAgent::Copilot,
         }
     }
 
@@ -105,7 +112,7 @@ impl Host {
     pub fn answer(self, question: &Question, answer: &Answer) -> Output {
         let about = question.about;
         match answer {
-            Answer::Allowed { reason } => self.allow(about, reason),
+            Answer::Allowed { reason, feedback } => self.allow(about, reason, feedback.as_deref()),
             Answer::Denied { reason } => self.deny(about, reason),
             Answer::Changed { input, .. } if self == Host::Claude => claude::change(about, input),
             Answer::Changed { input, reason } => self.deny(about, &format!("{reason}: {input}")),
@@ -129,12 +136,15 @@ impl Host {
         self.deny(about.unwrap_or(About::Call), why)
     }
 
-    fn allow(self, about: About, reason: &str) -> Output {
+    /// Spells that a call may happen. Where the host has a field for it, the model gets the words of the person who
+    /// approved it.
+    fn allow(self, about: About, reason: &str, words: Option<&str>) -> Output {
+        let words = words.map(|words| format!("the person who approved the call says: {words}"));
         match self {
-            Host::Claude => claude::allow(about, reason),
-            Host::Codex => codex::allow(about),
+            Host::Claude => claude::allow(about, reason, words.as_deref()),
+            Host::Codex => codex::allow(about, words.as_deref()),
             Host::Gemini => gemini::allow(),
-            Host::Copilot => copilot::allow(reason),
+            Host::Copilot => copilot::allow(reason, words.as_deref()),
         }
     }
 

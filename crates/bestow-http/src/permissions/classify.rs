@@ -12,11 +12,11 @@ use bestow::{
     Action, Agent,
     action::Authorization,
     command::Tier,
-    decision::Decision,
+    decision::{Decision, DecisionFields},
     request::{Resolution, Ticket},
     tool::ToolName,
 };
-use bestow_hosts::{Judged, Unanswered, judged};
+use bestow_hosts::{Judged, Unanswered, approver_remark, judged};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,9 +44,11 @@ struct Answer {
     /// The input to call the tool with instead, when a person or a hook changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<Value>,
-    /// The remark of the person who refused.
+    /// The remark of the person who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
+    /// The eight fields of the decision. A host could take a field `decision` of its own for an order.
+    decision_fields: DecisionFields,
 }
 
 /// A tool call, as a hook describes it.
@@ -97,7 +99,10 @@ async fn answer(entrance: &Entrance, caller: &Caller, agent: &Agent, call: Call)
     let action = Action::tool(tool, input.clone()).with_details(input);
     let desk = Desk { entrance, caller };
     Ok(match judged(&desk, agent, &action, wait, Unanswered::Leave).await? {
-        Judged::Settled(settled) => of_settled(settled),
+        Judged::Settled(settled) => {
+            let feedback = approver_remark(agent, settled.decision());
+            Answer { feedback, ..of_settled(settled) }
+        }
         Judged::Waits(decision, ticket) => queued(&decision, &ticket),
         Judged::NotGranted(decision, resolution) => not_granted(&decision, &resolution),
         Judged::Changed(decision, resolution) => changed(&decision, &resolution),
@@ -107,7 +112,8 @@ async fn answer(entrance: &Entrance, caller: &Caller, agent: &Agent, call: Call)
 impl Answer {
     fn of(decision: &Decision, allow: bool, reason: String) -> Answer {
         let tier = decision.action.tier;
-        Answer { allow, tier, reason, request_id: None, updated_input: None, feedback: None }
+        let decision_fields = decision.fields();
+        Answer { allow, tier, reason, request_id: None, updated_input: None, feedback: None, decision_fields }
     }
 
     fn blocked(decision: &Decision, why: &str) -> Answer {
@@ -118,8 +124,8 @@ impl Answer {
 /// Returns the answer to a decision that waits for nobody.
 fn of_settled(settled: Authorization) -> Answer {
     match settled {
-        Authorization::Allowed(decision) => Answer::of(&decision, true, decision.decision_reason.to_string()),
-        Authorization::Denied(decision) => Answer::blocked(&decision, &decision.decision_reason),
+        Authorization::Allowed(decision) => Answer::of(&decision, true, decision.full_reason()),
+        Authorization::Denied(decision) => Answer::blocked(&decision, &decision.full_reason()),
         Authorization::Confined(decision, _) => Answer::blocked(
             &decision,
             "the call may happen only inside a sandbox: run it with `bestow exec`, which applies one",
@@ -132,7 +138,7 @@ fn of_settled(settled: Authorization) -> Answer {
 }
 
 fn queued(decision: &Decision, ticket: &Ticket) -> Answer {
-    let reason = format!("Queued for approval: {}", decision.action.tier_reason);
+    let reason = format!("Queued for approval: {}", decision.full_reason());
     Answer { request_id: Some(item::id_of_a_call(ticket.id())), ..Answer::of(decision, false, reason) }
 }
 

@@ -95,7 +95,7 @@ impl Item {
                 action.cut || action.details.as_ref().is_some_and(|details| details.left_out > 0)
             }),
             tier: tier(request),
-            reason: action.map_or_else(|| request.reason.to_string(), |action| action.tier_reason.to_string()),
+            reason: reason(request),
             permissions: request.permissions().map(ToString::to_string).collect(),
             always: Always::of(request),
             timestamp: request.since.as_millis(),
@@ -103,6 +103,12 @@ impl Item {
             status: "pending",
         }
     }
+}
+
+/// Returns the reason why a person must decide.
+fn reason(request: &Request) -> String {
+    let why = request.why.as_deref().or(request.action.as_deref().map(|action| &*action.tier_reason));
+    why.map_or_else(|| request.reason.to_string(), str::to_owned)
 }
 
 /// Returns the tier of a request. A permission lasts, so it is never a safe thing to give.

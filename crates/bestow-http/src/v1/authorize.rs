@@ -5,9 +5,11 @@ use std::sync::Arc;
 use axum::{Json, extract::State, http::StatusCode};
 use bestow::{
     Action, Permission,
-    action::{Authorization, CallId, Operation},
+    action::{Authorization, CallId, Digest, Operation},
     command::Tier,
     decision::{Decision, DecisionId, DecisionSource, Ruled},
+    event::Timestamp,
+    grant::Scope,
     request::RequestId,
     stdio::{Authorize, DescribedAction},
     text::Reason,
@@ -99,6 +101,22 @@ pub(super) struct AuthorizeResult {
     /// The source of the decision.
     #[schema(value_type = String)]
     decision_source: DecisionSource,
+    /// The reason: why, about which path or host, and each rule with its place and its words.
+    decision_reason: String,
+    /// The rules, policies and other sources, strongest first, each as one line.
+    rule_refs: Vec<String>,
+    /// The digest of the input that runs, if it is not the requested input.
+    #[schema(value_type = Option<String>)]
+    updated_input_ref: Option<Digest>,
+    /// The request that asks a person, or asked one.
+    #[schema(value_type = Option<String>)]
+    approval_action_id: Option<RequestId>,
+    /// The time at which the decision expires.
+    #[schema(value_type = Option<String>)]
+    expires_at: Option<Timestamp>,
+    /// The scope that the person chose.
+    #[schema(value_type = Option<String>)]
+    scope: Option<Scope>,
     /// The tier: `safe`, `dangerous` or `destructive`.
     #[schema(value_type = String)]
     tier: Tier,
@@ -119,11 +137,18 @@ pub(super) struct AuthorizeResult {
 impl AuthorizeResult {
     pub(super) fn of(decision: &Decision) -> AuthorizeResult {
         let waits = decision.approval_action_id.filter(|_| decision.decision == Ruled::Ask);
+        let fields = decision.fields();
         AuthorizeResult {
             allow: decision.decision == Ruled::Allow,
-            decision: decision.decision,
+            decision: fields.decision,
             decision_id: decision.id,
-            decision_source: decision.decision_source,
+            decision_source: fields.decision_source,
+            decision_reason: fields.decision_reason,
+            rule_refs: fields.rule_refs,
+            updated_input_ref: fields.updated_input_ref,
+            approval_action_id: fields.approval_action_id,
+            expires_at: fields.expires_at,
+            scope: fields.scope,
             tier: decision.action.tier,
             missing: decision.missing.clone(),
             request_id: waits,
@@ -143,7 +168,8 @@ impl AuthorizeResult {
             // The described action is not the one that may happen.
             let why = "a hook of the host program changed the action, so it may not happen";
             let reason = format!("{why}: {}", told.reason);
-            return AuthorizeResult { allow: false, decision: Ruled::Deny, reason, ..told };
+            let decision_reason = why.to_owned();
+            return AuthorizeResult { allow: false, decision: Ruled::Deny, decision_reason, reason, ..told };
         }
         AuthorizeResult { allow: authorized.is_allowed(), ..told }
     }

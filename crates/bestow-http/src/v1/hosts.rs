@@ -3,7 +3,12 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, http::StatusCode};
-use bestow::{AgentId, command::Shell, request::RequestId, tool::ToolName};
+use bestow::{
+    AgentId,
+    command::Shell,
+    request::RequestId,
+    tool::{CodingAgent, ToolName},
+};
 use bestow_hosts::{
     Answer, Call, Caller, OwnSessions, SessionId, Sessions as _, Subagent, SubagentId, Unanswered, answered,
 };
@@ -90,6 +95,10 @@ enum UnansweredBody {
 struct CallBody {
     /// The caller.
     caller: CallerBody,
+    /// The coding agent whose tool it is: `claude`, `codex`, `gemini` or `copilot`. Its own tools without an effect
+    /// outside of its session need no approval.
+    #[schema(value_type = Option<String>, example = "claude")]
+    host: Option<CodingAgent>,
     /// The tool.
     #[schema(value_type = String, example = "Bash")]
     tool_name: ToolName,
@@ -111,6 +120,7 @@ impl CallBody {
     fn call(self) -> Result<Call, Problem> {
         Ok(Call {
             caller: self.caller.caller()?,
+            coding_agent: self.host,
             tool: self.tool_name,
             input: Value::Object(self.tool_input),
             wait: Duration::from_millis(self.wait_ms.min(LONGEST_WAIT)),
@@ -151,13 +161,17 @@ struct CallAnswer {
     /// The short code of that request, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
+    /// The remark of the person who approved the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
 }
 
 impl CallAnswer {
     fn of(answer: Answer) -> CallAnswer {
-        let plain = |answer, reason| CallAnswer { answer, reason, input: None, request_id: None, code: None };
+        let plain =
+            |answer, reason| CallAnswer { answer, reason, input: None, request_id: None, code: None, feedback: None };
         match answer {
-            Answer::Allowed { reason } => plain(AnswerKind::Allowed, reason),
+            Answer::Allowed { reason, feedback } => CallAnswer { feedback, ..plain(AnswerKind::Allowed, reason) },
             Answer::Denied { reason } => plain(AnswerKind::Denied, reason),
             Answer::Changed { input, reason } => {
                 CallAnswer { input: Some(input), ..plain(AnswerKind::Changed, reason) }

@@ -8,6 +8,7 @@ mod copilot;
 mod gemini;
 pub(crate) mod mcp;
 pub(crate) mod model;
+mod schemas;
 
 use std::{
     ffi::OsString,

@@ -57,6 +57,12 @@ impl Model {
         Model { address, dialect, told }
     }
 
+    /// Returns the tools in the last request that has any: their names, and the schemas of their inputs.
+    pub(crate) fn offered(&self) -> Vec<(String, Value)> {
+        let told = self.told.lock().unwrap();
+        told.iter().rev().map(|body| self.dialect.schemas(body)).find(|all| !all.is_empty()).unwrap_or_default()
+    }
+
     /// Returns the first result of a tool, as the model gets it.
     pub(crate) fn result(&self) -> Value {
         self.results().first().unwrap().clone()
@@ -124,6 +130,36 @@ impl Dialect {
                 let groups = body["tools"].as_array().into_iter().flatten();
                 groups.flat_map(|group| listed(&group["functionDeclarations"], "/name")).collect()
             }
+        }
+    }
+
+    /// Returns the tools in a request with the schemas of their inputs. The tools of a group have its name in front of
+    /// theirs, as the hook is told it.
+    fn schemas(self, body: &Value) -> Vec<(String, Value)> {
+        let all = body["tools"].as_array().into_iter().flatten();
+        let named = |group: &str, tool: &Value, schema: &str| {
+            let name = tool["name"].as_str()?;
+            Some((format!("{group}{name}"), tool[schema].clone()))
+        };
+        match self {
+            Dialect::Messages => all.filter_map(|tool| named("", tool, "input_schema")).collect(),
+            Dialect::Completions => all.filter_map(|tool| named("", &tool["function"], "parameters")).collect(),
+            Dialect::Responses => all
+                .flat_map(|tool| {
+                    let group = tool["name"].as_str().filter(|_| tool["type"] == "namespace");
+                    let inner = tool["tools"].as_array().cloned().unwrap_or_else(|| vec![tool.clone()]);
+                    let inner = inner.iter().map(|tool| named(group.unwrap_or_default(), tool, "parameters"));
+                    inner.collect::<Vec<_>>()
+                })
+                .flatten()
+                .collect(),
+            Dialect::Contents => all
+                .flat_map(|group| group["functionDeclarations"].as_array().into_iter().flatten())
+                .filter_map(|tool| {
+                    let is_json = tool["parametersJsonSchema"].is_object();
+                    named("", tool, if is_json { "parametersJsonSchema" } else { "parameters" })
+                })
+                .collect(),
         }
     }
 

@@ -50,6 +50,10 @@ pub(super) struct Question {
     hooks: Vec<String>,
     /// The agent's reason.
     reason: String,
+    /// The reason why a person must decide about the action: the rule with its place and its words, the missing
+    /// permission, or the tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
     /// The widest scope that the agent asks for.
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,6 +139,7 @@ impl Question {
             details: request.details.as_ref().map(ToString::to_string),
             hooks: request.hooks_say.iter().map(ToString::to_string).collect(),
             reason: request.reason.to_string(),
+            why: request.why.as_ref().map(ToString::to_string),
             scope: request.scope,
             scopes: scopes(request),
             once_only: request.is_once_only(),
