@@ -80,13 +80,7 @@ impl Reader {
 
     /// Returns the meaning of a line that runs in this shell, with these directories. With `strictly`, only reads are
     /// allowed without approval. Few callers name a shell, so only lines of an unknown one are cached.
-    pub(super) fn line(
-        &self,
-        text: &str,
-        shell: Shell,
-        surroundings: &Arc<Surroundings>,
-        strictly: bool,
-    ) -> Arc<Line> {
+    pub(super) fn line(&self, text: &str, shell: Shell, surroundings: &Arc<Surroundings>, strictly: bool) -> Arc<Line> {
         let read = || {
             let classifier = self.classifier.within(surroundings);
             let classifier = if shell == Shell::Unknown { classifier } else { classifier.in_shell(shell) };

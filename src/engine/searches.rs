@@ -26,20 +26,21 @@ impl Shared {
         let line_may = |line: &str| -> Result<bool, Error> {
             let surroundings = self.surroundings(&profile.id, Some(profile.working_dir.as_str()))?;
             let is_strict = self.look(|state, _| state.only_reads_by_itself(&profile.id))?;
-            let line = reader.line(line, &Arc::new(surroundings), is_strict);
+            let line = reader.line(line, action.shell, &Arc::new(surroundings), is_strict);
             Ok(line.named.iter().any(uses_directory))
         };
         match &action.what {
             What::Plain(Operation::Command, line) => line_may(line),
             What::Plain(..) => Ok(false),
             What::Call(input) => {
-                match read_call(reader.tools(), action.tool.as_ref().map_or("", ToolName::as_str), input) {
+                let name = action.tool.as_ref().map_or("", ToolName::as_str);
+                match read_call(reader.tools(), action.coding_agent, name, input) {
                     Call::Declared(call) if uses_tree(&call) => Ok(true),
                     Call::Declared(call) => match &call.own {
                         ToolUse::Command(line) => line_may(line),
                         ToolUse::Path { .. } | ToolUse::Host(_) | ToolUse::Network | ToolUse::Tool => Ok(false),
                     },
-                    Call::Undeclared => Ok(true),
+                    Call::Undeclared | Call::Session(_) => Ok(true),
                     Call::Invalid(..) => Ok(false),
                 }
             }

@@ -374,8 +374,7 @@ fn no_form_of_a_reader_reads_a_file_that_is_not_granted() {
         let (code, told) = asked("check", &config, "lead", &["--command", &line]);
         assert_eq!(code, Some(2), "{line}: {told}");
     }
-    for line in
-        ["cat -n notes", "grep -rn /etc/passwd .", "cut -d/ -f1 notes", "echo /etc/passwd", "ls -la", "tr / _"]
+    for line in ["cat -n notes", "grep -rn /etc/passwd .", "cut -d/ -f1 notes", "echo /etc/passwd", "ls -la", "tr / _"]
     {
         let (code, told) = asked("check", &config, "lead", &["--command", line]);
         assert_eq!(code, Some(0), "{line}: {told}");

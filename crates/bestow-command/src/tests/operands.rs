@@ -1,9 +1,9 @@
 //! Tests of the words that are paths, and of those that are not.
 
 use crate::{
-    Tier, classify,
+    Tier,
     classifier::Classifier,
-    programs,
+    classify, programs,
     span::Span,
     values::{Access, Named},
     word::Word,
