@@ -91,6 +91,12 @@ fn about_command(pattern: &str, command: &str) -> bool {
     long_enough && pattern.iter().zip(&command).all(|(pattern, word)| name_matches(pattern, word))
 }
 
+/// Returns true if a pattern that denies or asks matches. A pattern of one word is about every use of the program.
+fn restricts_command(pattern: &str, command: &str) -> bool {
+    let program = command.split(' ').next().unwrap_or_default();
+    about_command(pattern, command) || !pattern.contains(' ') && about_command(pattern, program)
+}
+
 /// An action in a simple form.
 #[derive(Clone, Debug)]
 struct Plain {
@@ -398,7 +404,8 @@ fn naive_rule(rule: &Rule, action: &Plain) -> bool {
         .as_ref()
         .is_none_or(|glob| action.operation != Operation::Command && about_path(glob.as_str(), &action.resource));
     let command = rule.command.as_ref().is_none_or(|pattern| {
-        action.operation == Operation::Command && about_command(pattern.as_str(), &action.resource)
+        let is_about = if rule.verdict == Verdict::Allow { about_command } else { restricts_command };
+        action.operation == Operation::Command && is_about(pattern.as_str(), &action.resource)
     });
     let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == action.tool);
     path && command && tool && rule.operation.is_none_or(|operation| operation == action.operation)
@@ -430,7 +437,7 @@ fn naive_policies(policies: &ToolPolicies, action: &Plain) -> Vec<Verdict> {
     let mut said = Vec::new();
     if action.operation == Operation::Command {
         let any = |patterns: &[CommandPattern]| {
-            patterns.iter().any(|pattern| about_command(pattern.as_str(), &action.resource))
+            patterns.iter().any(|pattern| restricts_command(pattern.as_str(), &action.resource))
         };
         said.extend(any(&policies.deny_commands).then_some(Verdict::Deny));
         said.extend(any(&policies.approve_commands).then_some(Verdict::Ask));

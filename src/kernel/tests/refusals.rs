@@ -429,5 +429,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 52, "each reason has a row");
+    assert_eq!(met.len(), 54, "each reason has a row");
 }

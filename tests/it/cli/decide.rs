@@ -272,7 +272,8 @@ fn the_tools_are_listed_as_json() {
     let told = bestow(&["tools", "--config", &config, "--json"], b"");
     assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
     let tools: Vec<Value> = text(&told.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let declared = json!({ "name": "Bash", "operation": "tool", "programs": null, "replaced": false });
+    let declared =
+        json!({ "inSession": false, "name": "Bash", "operation": "tool", "programs": null, "replaced": false });
     assert_eq!(tools[0], declared);
     let built_in = tools.iter().skip(1).find(|tool| tool["name"] == "Bash").unwrap();
     assert_eq!((&built_in["replaced"], &built_in["operation"]), (&json!(true), &json!("command.execute")));

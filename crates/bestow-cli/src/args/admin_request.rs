@@ -25,7 +25,7 @@ pub(crate) struct PersonArgs {
     ///
     /// The name is a claim. The trail also records the user and the process that made it.
     #[arg(long = "as", value_name = "NAME")]
-    name: Option<ApproverId>,
+    person_name: Option<ApproverId>,
     /// The file with the secret of the engine, where there is no terminal
     ///
     /// A running engine takes a change only from a process of the same user that it has not started itself. A process
@@ -42,7 +42,7 @@ impl PersonArgs {
 
     /// Returns the person who decides.
     pub(crate) fn by(&self) -> Result<ApproverId, Exit> {
-        if let Some(name) = &self.name {
+        if let Some(name) = &self.person_name {
             return Ok(name.clone());
         }
         user_name("--as")
