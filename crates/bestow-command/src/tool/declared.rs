@@ -50,12 +50,24 @@ pub(super) fn directory<'v>(tool: &Tool, input: &'v Value) -> Result<Option<&'v 
 pub(super) fn unnamed(tool: &Tool, input: &Value) -> Map<String, Value> {
     let ignored: Vec<Field> = tool.ignored.iter().filter_map(|name| name.parse().ok()).collect();
     let named = tool.fields().flat_map(|(_, fields)| fields);
-    let Some(Value::Object(mut rest)) = Field::unselected(named.chain(directories(tool)).chain(&ignored), input) else {
+    let is_plain = |field: &&Field| match field.read(input, false) {
+        Ok(Some(Found::Text(text))) => is_plain_directory(text),
+        Ok(Some(Found::List(_)) | None) | Err(_) => false,
+    };
+    let directories = directories(tool).iter().filter(is_plain);
+    let Some(Value::Object(mut rest)) = Field::unselected(named.chain(directories).chain(&ignored), input) else {
         return Map::new();
     };
     // The name of a field may have other characters than a `Field`.
     rest.retain(|name, _| !tool.ignored.iter().any(|ignored| **ignored == **name));
     rest
+}
+
+/// Returns true if `text` is certainly a directory for everybody: a shell that gets it would expand nothing in it, and
+/// run no part of it.
+fn is_plain_directory(text: &str) -> bool {
+    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+@ ".contains(c));
+    is_plain && (text.starts_with(['/', '.']) || !text.contains(' '))
 }
 
 /// Returns the unnamed fields that may change the effect of a command: a number and a flag that is not set do not.

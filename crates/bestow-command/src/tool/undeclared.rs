@@ -76,7 +76,8 @@ impl<'v> Undeclared<'v> {
             if !self.names_are_fields || may_be_a_path(name) || sensitive(name) {
                 self.text(name);
             }
-            if !self.names_are_fields {
+            // A field whose name is no program tells about its value, and runs nothing with it.
+            if !self.names_are_fields && is_known(base_name(name)) {
                 self.after(name, value);
             }
             self.value(value, depth + 1);
