@@ -180,6 +180,8 @@ impl Shared {
             let why = "the action names too many objects for one decision: split it into steps";
             return (invalid(understood, &text, why), reached);
         }
+        // Any other line needs an approval, which shows its words.
+        let reads_are_granted = reads_are_granted && understood.tier == Some(Tier::Safe);
         let looked = &mut Looked { reads_are_granted, ..Looked::on(&*self.paths) };
         looked.made = self.made_directories(start, named);
         // A line that changes files may change the files that tell a search what to leave out.
