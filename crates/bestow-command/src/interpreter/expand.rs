@@ -205,9 +205,11 @@ impl Interpreter<'_> {
     /// `"$(cat <<'EOF' … EOF)"`.
     fn prints_whole(&self, pieces: &[Piece]) -> bool {
         let is_output = |piece: &Piece| matches!(piece, Piece::Command { .. });
-        let prints = |piece: &Piece| match piece {
-            Piece::Command { script, quoted: true } => self.literal_output(script).is_some() || self.says(script),
-            piece => written(piece).is_some(),
+        let prints = |piece: &Piece| {
+            if let Piece::Command { script, quoted: true } = piece {
+                return self.literal_output(script).is_some() || self.says(script);
+            }
+            written(piece).is_some()
         };
         pieces.iter().any(is_output) && pieces.iter().all(prints)
     }

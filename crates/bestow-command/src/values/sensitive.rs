@@ -141,8 +141,7 @@ fn deepest_part<'p>(
     counts: impl Fn(Columns) -> bool,
 ) -> Option<&'p str> {
     let (mut deepest, mut end, mut above) = (None, 0, "");
-    let mut names = path.names().enumerate();
-    while let Some((depth, name)) = names.next() {
+    for (depth, name) in path.names().enumerate() {
         end += name.len() + 1;
         let is_outer = holds_worktree(name, || path.names().skip(depth + 1));
         let columns = if is_outer { Columns::NONE } else { table::columns(name, At { above, depth: Some(depth) }) };
