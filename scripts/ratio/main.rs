@@ -3,8 +3,8 @@
 
 use std::{cell::Cell, collections::BTreeMap, env, hint::black_box, sync::Arc, time::Instant};
 
-/// A line that reads, two that read and obey or name a file, one that nobody has listed, one that destroys, a redirection, a
-/// pipeline.
+/// A line that reads, two that read and obey or name a file, one that nobody has listed, one that destroys, a
+/// redirection, a pipeline.
 const LINES: [&str; 8] = [
     "ls -la",
     "cat src/main.rs",

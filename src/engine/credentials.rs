@@ -19,9 +19,9 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] with a [`CredentialRefusal`]; [`Refusal::OtherOwner`](crate::decision::Refusal::OtherOwner) if
-    /// the agent of the credential belongs to another owner than the one named; [`Error::Store`] if it cannot be stored,
-    /// [`Error::Closed`].
+    /// [`Error::Refused`] with a [`CredentialRefusal`]; [`Refusal::OtherOwner`](crate::decision::Refusal::OtherOwner)
+    /// if the agent of the credential belongs to another owner than the one named; [`Error::Store`] if it cannot be
+    /// stored, [`Error::Closed`].
     pub async fn change_credential(
         &self,
         order: CredentialOrder,

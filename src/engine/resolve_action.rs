@@ -459,7 +459,7 @@ impl Shared {
     }
 }
 
-/// What the settings demand of a command line.
+/// The demands of the settings on a command line.
 #[derive(Clone, Copy, Debug)]
 struct Strictness {
     /// True if only reads run without approval.

@@ -1,10 +1,10 @@
 //! Searches of directories, which may take long. They run beside the tasks of the runtime, and few at a time, so that
 //! the search of one agent delays no other one.
 
-use std::{num::NonZero, sync::Arc, thread};
+use std::sync::Arc;
 
 use bestow_command::internal::{Call, DeclaredCall, ToolUse, read_call};
-use tokio::{runtime::Handle, sync::Semaphore};
+use tokio::runtime::Handle;
 
 use crate::{
     kernel::ResolvedAction,
@@ -12,12 +12,6 @@ use crate::{
 };
 
 use super::{Agent, Error, shared::Shared};
-
-/// Returns the limit of searches at one time: some processors stay free.
-pub(super) fn turns() -> Arc<Semaphore> {
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    Arc::new(Semaphore::new((processors / 2).max(1)))
-}
 
 impl Shared {
     /// Returns true if resolving `action` may search directories.

@@ -4,10 +4,12 @@ use std::{
     borrow::Borrow,
     collections::{BTreeSet, HashMap},
     hash::Hash,
+    num::NonZero,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
 };
 
 use arc_swap::ArcSwap;
@@ -37,7 +39,6 @@ use super::{
     lines::Reader,
     outside::Outside,
     registered_hook::RegisteredHook,
-    searches,
     surface::Open,
     ticket::Waiting,
 };
@@ -176,7 +177,7 @@ impl Shared {
             wake: Arc::default(),
             bell,
             outside: OnceLock::new(),
-            searches: searches::turns(),
+            searches: search_limit(),
             open: AtomicBool::new(true),
             request_ids: RequestIds::default(),
             seed,
@@ -408,4 +409,10 @@ impl Shared {
 /// Returns the grants that a command issued, or that existed already.
 pub(super) fn granted(events: &[Event]) -> Vec<GrantId> {
     events.iter().filter_map(Event::granted).collect()
+}
+
+/// Returns the limit of searches at one time: some processors stay free.
+fn search_limit() -> Arc<Semaphore> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    Arc::new(Semaphore::new((processors / 2).max(1)))
 }

@@ -14,7 +14,7 @@ const IGNORE_FILES: [(&str, bool); 4] =
 /// The maximum size of an ignore file that is read, in bytes.
 const MAX_IGNORE_FILE_BYTES: u64 = 1 << 20;
 
-/// What the ignore files say about a path.
+/// The answer of the ignore files about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "an ignore file has two kinds of lines")]
 pub enum Ignoring {

@@ -42,8 +42,8 @@ pub(super) fn order_in(action: &ResolvedAction) -> Option<String> {
     commands.find_map(order)
 }
 
-/// Returns the order that a command gives. A command whose program is unknown gives none: that is in doubt, and the tier
-/// of the command says so.
+/// Returns the order that a command gives. A command whose program is unknown gives none: that is in doubt, and the
+/// tier of the command says so.
 fn order(command: &Spoken) -> Option<String> {
     let mut words = command.words.iter();
     let is_program = |word: &Said| word.known().is_some_and(|text| base_name(text) == PROGRAM);

@@ -91,9 +91,9 @@ impl LostRevocations {
 
 impl State {
     /// Repeats the restrictions in `lost`, and nothing else. These are grants that ended or were consumed, retired
-    /// agents, revoked or rotated credentials, withdrawn approvals, permanent denials, tool declarations, and restrictions that a policy file put on
-    /// settings, modes and rules. If the policy file is wider by now, its widening part may have to wait for a person.
-    /// Grants in the records are not issued again.
+    /// agents, revoked or rotated credentials, withdrawn approvals, permanent denials, tool declarations, and
+    /// restrictions that a policy file put on settings, modes and rules. If the policy file is wider by now, its
+    /// widening part may have to wait for a person. Grants in the records are not issued again.
     ///
     /// Each event is a separate step with its own consequences.
     pub(crate) fn take_away_again(

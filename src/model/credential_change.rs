@@ -65,7 +65,8 @@ pub struct RecordedCredential {
     /// The remark of its creator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// The SHA-256 hash of its secret. None for a credential of an earlier version, which is refused until it is rotated.
+    /// The SHA-256 hash of its secret. None for a credential of an earlier version, which is refused until it is
+    /// rotated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Digest>,
     /// The time of its creation, or of its last rotation.
@@ -112,7 +113,8 @@ pub struct CredentialChange {
     /// The time of the change. None in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// The SHA-256 hash of the secret that counts from now on. None for a revocation, and in records of earlier versions.
+    /// The SHA-256 hash of the secret that counts from now on. None for a revocation, and in records of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Digest>,
     /// The time from which the credential is refused.

@@ -48,7 +48,7 @@ pub(crate) struct Counts {
     agents: usize,
     rules: usize,
     tests: usize,
-    /// What a reader of the file may not expect, with the line.
+    /// The notes about lines whose meaning a reader of the file may not expect.
     notes: BTreeSet<String>,
 }
 

@@ -8,7 +8,6 @@ use super::{
     super::{State, action_uses::Use, agent::Agent, resolved_action::ResolvedAction, target::Target},
     EvaluationInput, HookVerdict,
     stage::Voice,
-    stages::is_by_settings,
 };
 
 /// The applicable rules of an action, by verdict.
@@ -239,4 +238,9 @@ pub(super) fn is_about(ruling: &SavedDecision, action: &ResolvedAction) -> bool 
         Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
     }
+}
+
+/// Returns true for a path that is protected only by the settings. A person may let a search read it.
+pub(super) fn is_by_settings(case: &EvaluationInput<'_>, used: &Use) -> bool {
+    used.path().is_some_and(|path| case.state.protected.is_by_settings(used.access(), path))
 }

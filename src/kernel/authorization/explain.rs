@@ -192,7 +192,7 @@ impl Evaluation<'_> {
                     | RuleRef::OfParent { .. } => None,
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
-                format!("leave out {paths}: nobody but a person who edits agents.toml decides about a protected path")
+                format!("leave out {paths}: only a person who edits agents.toml decides about a protected path")
             }
             Stage::Denied | Stage::AskRule => {
                 let paths = self.paths_of(case, finding);

@@ -12,7 +12,7 @@ use super::{
         action_uses::Use, command::StaleGrants, compact_grant::CompactGrant, person_orders::order_in, target::Target,
     },
     EvaluationInput, HookVerdict, StageResult,
-    applicable_rules::ApplicableRules,
+    applicable_rules::{ApplicableRules, is_by_settings},
     stage::Voice,
 };
 
@@ -141,11 +141,6 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
     let finding =
         || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "the path is protected: no grant covers it");
     (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
-}
-
-/// Returns true for a path that is protected only by the settings. A person may let a search read it.
-pub(super) fn is_by_settings(case: &EvaluationInput<'_>, used: &Use) -> bool {
-    used.path().is_some_and(|path| case.state.protected.is_by_settings(used.access(), path))
 }
 
 /// Returns true for a path below `/proc` that a sandboxed command only names. The processes there are its own.

@@ -42,7 +42,8 @@ fn world() -> State {
 fn a_credential_of_an_earlier_record_counts_once_it_is_rotated() {
     let mut state = world();
     let old = format!(
-        r#"{{"type":"credential.changed","credential":"{ID}","change":"created","holder":{{"role":"agent","agent":"bot"}},"means":"cli"}}"#
+        r#"{{"type":"credential.changed","credential":"{ID}","change":"created",
+            "holder":{{"role":"agent","agent":"bot"}},"means":"cli"}}"#
     );
     state.apply(&serde_json::from_str(&old).unwrap());
     assert_eq!(known(&state).secret, None, "no secret opens it");

@@ -1,5 +1,6 @@
-//! The cases of `tests/cases/reports.jsonl`: what people reported in public about the permissions of coding agents, each
-//! as a small world, an action and the answer that the report expects. The program under test answers in a real tree.
+//! The cases of `tests/cases/reports.jsonl`: what people reported in public about the permissions of coding agents,
+//! each as a small world, an action and the answer that the report expects. The program under test answers in a real
+//! tree.
 //!
 //! `tests/cases/reports-accepted.jsonl` lists the cases that this version answers otherwise, each with the reason.
 

@@ -177,8 +177,8 @@ impl Credentials {
         self.find(id).filter(|live| live.is_open_link(secret, now))
     }
 
-    /// Returns true if this credential is still accepted: not revoked, not rotated, not expired. An open connection asks
-    /// this before each message.
+    /// Returns true if this credential is still accepted: not revoked, not rotated, not expired. An open connection
+    /// asks this before each message.
     pub(crate) fn still_accepts(&self, live: &Live, now: Timestamp) -> bool {
         live.is_recorded(&self.engine) && live.recorded.is_live(now)
     }

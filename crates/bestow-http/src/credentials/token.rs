@@ -14,8 +14,8 @@ const PREFIX: &str = "bestow_";
 /// The number of random bytes of a secret.
 const SECRET_BYTES: usize = 32;
 
-/// Returns the hash of a secret. The secret is random and long, so a plain hash does not reveal it, and neither does the
-/// duration of a comparison of hashes.
+/// Returns the hash of a secret. The secret is random and long, so a plain hash does not reveal it, and neither does
+/// the duration of a comparison of hashes.
 pub(super) fn hash(secret: &str) -> Digest {
     Digest::from(Sha256::hash(secret.as_bytes()))
 }
