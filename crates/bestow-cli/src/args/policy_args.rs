@@ -21,8 +21,8 @@ pub(crate) enum PolicyCommand {
     /// Writes a first policy file for a directory
     ///
     /// The file `agents.toml` names one agent that works in the directory and one background helper. It protects the
-    /// secrets of the directory, and allows the build and test commands of the package managers that are found there.
-    /// An existing file is never overwritten.
+    /// secrets of the directory, and asks before a package is published. It allows no command that runs code of the
+    /// project. An existing file is never overwritten.
     #[command(after_long_help = "\
 Examples:
   bestow init

@@ -72,7 +72,7 @@ fn code(survey: &Survey) -> String {
         format!(
             "\n# A command that runs code of this directory, such as `{command}`, asks each time: `lead` may have \
              written that\n# code. In the sandbox it can do no more than `lead` may, so it runs without a question:\n# \
-             `bestow exec --agent lead -- {command}`.\n"
+             `bestow exec --agent lead --grant @write:DIRECTORY -- {command}`.\n"
         )
     })
 }
