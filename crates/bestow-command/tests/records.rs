@@ -161,7 +161,8 @@ fn the_documentation_names_every_word_of_a_record() {
 const OTHER_WORDS: &str = ". : [ w R yes true false help set unset read write exec command source host \
     hosts patch file mail users snap join open rename pass expand jobs login ls cat \
     clear du tail wait time sort noglob ftp ab port nvme hd bash grep timeout tty \
-    crontab passwd pr test just task docker mysql nix rpm dpkg del unlink cc c++";
+    crontab passwd pr test just task docker mysql nix rpm dpkg del unlink cc c++ \
+    type id format watch";
 
 /// Files with the names of programs in their code, and the reason.
 const WITH_NAMES: &[(&str, &str)] = &[
@@ -197,6 +198,11 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("output.rs", "programs with a known output"),
     ("control_flow.rs", "the builtin that ends a shell"),
     ("scope.rs", "the builtin that ends a shell"),
+    ("expand.rs", "builtins that print their words"),
+    ("coding_agent.rs", "coding agents, which are hosts too"),
+    ("built_in.rs", "tools of hosts that are named like a program"),
+    ("tool_name.rs", "verbs in the names of tools"),
+    ("selection.rs", "kinds of files"),
     ("generated_files.rs", "programs that write their input"),
 ];
 

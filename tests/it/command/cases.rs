@@ -1,6 +1,6 @@
 //! Labelled cases: the given ones and the project's own, judged by one standard.
 
-use bestow::command::{Tier, classify};
+use bestow::command::{Classification, Classifier, Shell, Tier, classify};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -9,6 +9,9 @@ struct Case {
     tier: Tier,
     #[serde(default)]
     min: bool,
+    /// The shell that the label is about, if another shell would run something else. Without a known shell, the line
+    /// is not safe.
+    shell: Option<Shell>,
     /// The answer that is given instead, with its reason.
     accepted: Option<Accepted>,
 }
@@ -29,12 +32,21 @@ pub(crate) fn given_commands() -> Vec<String> {
     all.into_iter().flat_map(cases).map(|case| case.command).collect()
 }
 
+/// Returns the answer in the shell of a case. A mark of a shell that makes no difference, or more than one between safe
+/// and dangerous, is wrong.
+fn answer(case: &Case) -> Classification {
+    let Some(shell) = case.shell else { return classify(&case.command) };
+    let (known, unknown) = (Classifier::default().in_shell(shell).classify(&case.command), classify(&case.command));
+    assert_eq!((known.tier, unknown.tier), (Tier::Safe, Tier::Dangerous), "{:?}: {}", case.command, unknown.reason);
+    known
+}
+
 /// Returns each row whose tier differs from its label.
 fn wrong(text: &str) -> Vec<String> {
     let fits = |case: &Case, tier: Tier| if case.min { tier >= case.tier } else { tier == case.tier };
     cases(text)
         .iter()
-        .map(|case| (case, classify(&case.command)))
+        .map(|case| (case, answer(case)))
         .filter(|(case, answer)| !fits(case, answer.tier))
         .map(|(case, answer)| format!("{:?} should be {}: {}", case.command, case.tier, answer.reason))
         .collect()
@@ -60,7 +72,7 @@ fn wrong_with_differences(text: &str) -> Vec<String> {
         Some(accepted) => tier == accepted.tier && !fits(case, tier) && accepted.why.len() > 10,
         None => fits(case, tier),
     };
-    let answers = cases(text).into_iter().map(|case| (classify(&case.command), case));
+    let answers = cases(text).into_iter().map(|case| (answer(&case), case));
     let wrong = answers.filter(|(answer, case)| !is_right(case, answer.tier));
     wrong.map(|(answer, case)| format!("{:?} is {}: {}", case.command, answer.tier, answer.reason)).collect()
 }

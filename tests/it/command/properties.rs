@@ -1,6 +1,6 @@
 //! Tests of the properties of all texts.
 
-use bestow::command::{Classifier, Tier, classify};
+use bestow::command::{Classifier, Shell, Tier, classify};
 use proptest::prelude::*;
 
 use super::cases::given_commands;
@@ -206,13 +206,15 @@ fn a_shell_around_a_command_never_lowers() {
         .into_iter()
         .filter(|command| !command.contains('\'') && !command.contains("$1") && !command.trim().is_empty())
     {
-        for text in [
-            format!("bash -c '{command}'"),
-            format!("sh <<'END_OF_IT'\n{command}\nEND_OF_IT\n"),
-            format!("( {command}\n)"),
-            format!("{{ {command}\n}}"),
+        // A shell that is named reads the command, and not the unknown one around it.
+        for (text, shell) in [
+            (format!("bash -c '{command}'"), Shell::Bash),
+            (format!("sh <<'END_OF_IT'\n{command}\nEND_OF_IT\n"), Shell::Dash),
+            (format!("( {command}\n)"), Shell::Unknown),
+            (format!("{{ {command}\n}}"), Shell::Unknown),
         ] {
-            assert!(tier(&text) >= tier(&command), "{text}: {}", classify(&text).reason);
+            let alone = Classifier::default().in_shell(shell).classify(&command).tier;
+            assert!(tier(&text) >= alone, "{text}: {}", classify(&text).reason);
         }
     }
 }

@@ -44,7 +44,17 @@ const TRAPS: &[&str] = &[
     "a=(sort -o marker); $a a.txt",
     "declare p=ls; $p touch marker",
     "printf -v p ls; $p touch marker",
-    "p=l; p+=s; [ $p = ls ]",
+    "p=touch; p+=x; $p marker",
+    "i=touch; ((i=2)); $i marker",
+    "a=(touch marker); $a",
+    "a=(sort -o marker a.txt); $a",
+    "x='-e 1wmarker'; sed -n $x a.txt",
+    "path=$PWD/d ls",
+    "[[ a == b || touch == marker ]]",
+    "[[ a == b\n|| touch == marker ]]",
+    "[[ a =~ (b) && c\n> marker ]]",
+    "[[ a ==\n(touch marker)\n]]",
+    "[[ -n\nmarker ]]",
     "hash ls=/usr/bin/touch; ls marker",
     "path=/nowhere; ls",
     "functions[ls]='touch marker'; ls",
@@ -87,6 +97,12 @@ const EVERYDAY: &[&str] = &[
     "{ ls; ls d; }",
     "echo \"$(ls | wc -l)\" `pwd`",
     "echo a#b; ls # comment",
+    "arr=(a b c); echo \"${arr[@]}\" ${#arr[@]}",
+    "files=(a.txt d); ls \"${files[@]}\" $files",
+    "declare -a l=(a.txt d); for f in \"${l[@]}\"; do cat \"$f\"; done",
+    "i=0; ((i++)); ((i+=2)); echo $i",
+    "[[ ab =~ ^(a|b)$ ]] && ls",
+    "s=a; s+=b; echo \"$s\"",
     "find . -name '*.txt' -not -path './d/*'",
 ];
 
@@ -108,6 +124,26 @@ fn no_shell_changes_a_file_by_a_safe_line() {
         }
     }
     assert!(safe >= 15, "{safe}");
+}
+
+/// What one of the shells destroys is destroyed.
+#[test]
+fn what_one_shell_destroys_is_destroyed_without_a_known_shell() {
+    for line in [
+        "declare X=/; rm -rf \"$X\"",
+        "typeset -r X=/; rm -rf \"$X\"",
+        "X=/; declare X=build; rm -rf \"$X\"",
+        "X=/; ((X=5)); rm -rf $X",
+        "X=/; X+=x; rm -rf \"$X\"",
+        "a=(rm -rf /); $a",
+        "a=(rm -rf /); \"${a[@]}\"",
+        "a=(x /); rm -rf $a",
+    ] {
+        assert_eq!(classify(line).tier, Tier::Destructive, "{line}");
+    }
+    for line in ["cmds=('rm -rf /'); printf '%s\\n' \"${cmds[@]}\"", "a=(rm -rf /); echo $a"] {
+        assert_eq!(classify(line).tier, Tier::Safe, "{line}");
+    }
 }
 
 #[test]

@@ -38,12 +38,11 @@ impl Interpreter<'_> {
             }
             "let" => self.evaluate(rest.iter().map(|arg| arg.shared_text()).collect()),
             name if declares_variables(name) => {
+                let before = self.kept_elsewhere(name, rest);
                 self.declares(program.text(), rest);
-                // Another shell may not have the builtin, and leaves the variable as it was.
-                if !self.dialect.is_certainly_bash() && is_of_bash(name, rest) {
-                    let named = rest.iter().filter_map(|arg| arg.text().split_once('='));
-                    let names: Vec<SmolStr> = named.map(|(name, _)| name.trim_end_matches('+').into()).collect();
-                    names.into_iter().for_each(|name| self.set_to_anything(name));
+                for (name, before) in before {
+                    let value = self.scope.read(&name).or(&before);
+                    self.set(&name, value);
                 }
             }
             "printf" => {
@@ -72,6 +71,17 @@ impl Interpreter<'_> {
             "return" | "break" | "continue" => self.leave(),
             _ => {}
         }
+    }
+
+    /// Returns the variables that a builtin sets only in some shells, with their values before. A list is a mistake in
+    /// the syntax of the others.
+    fn kept_elsewhere(&self, builtin: &str, rest: &[Word]) -> Vec<(SmolStr, Value)> {
+        if !self.dialect.may_be_dash() || !is_of_bash(builtin, rest) {
+            return Vec::new();
+        }
+        let named = rest.iter().filter(|arg| !arg.text().has_elements()).filter_map(|arg| arg.text().split_once('='));
+        let names = named.map(|(name, _)| SmolStr::from(name.trim_end_matches('+')));
+        names.map(|name| (name.clone(), self.scope.read(&name))).collect()
     }
 
     fn changes_directory(&mut self, program: &str, rest: &[Word]) {

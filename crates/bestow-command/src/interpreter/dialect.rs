@@ -44,6 +44,11 @@ impl Dialect {
         self == Dialect::Bash
     }
 
+    /// Returns true if the shell may be dash, to which `name+=value` is the name of a program.
+    pub(crate) fn may_be_dash(self) -> bool {
+        !matches!(self, Dialect::Bash | Dialect::Zsh)
+    }
+
     /// Returns true if the shell may be none that expands braces as bash does, with another effect.
     pub(crate) fn needs_posix(self) -> bool {
         matches!(self, Dialect::Posix | Dialect::Plain | Dialect::Foreign)

@@ -330,6 +330,7 @@ impl Interpreter<'_> {
     /// Appends the value of a parameter.
     #[inline(never)]
     fn expand_parameter(&mut self, parameter: &Parameter, drafts: &mut Few<Draft>, splits: bool) {
+        let elements = self.list_in_zsh(parameter, splits);
         // A value that the expansion does not change is not copied.
         let changed;
         let value = match self.scope.assigned(&parameter.name) {
@@ -345,11 +346,41 @@ impl Interpreter<'_> {
         let separators = (!parameter.quoted && splits).then(|| self.separators());
         let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
         let (texts, known, separators) = (&value.texts, value.known, separators.as_deref());
+        let unsplit = |separators: &[char]| !value.list && texts.iter().any(|text| text.contains(separators));
+        let is_whole = self.dialect.may_be_zsh() && separators.is_some_and(unsplit);
+        let both = is_whole || elements.is_some();
+        let fits = drafts.len() * texts.len().max(1) < MAX_ALTERNATIVES / 2;
+        let mut in_zsh = if both && fits { drafts.clone() } else { Few::default() };
+        match &elements {
+            Some(list) if separators.is_some() => {
+                in_zsh.iter_mut().for_each(|draft| draft.push_list(&list.texts, list.known, None));
+            }
+            Some(list) => multiply(&mut in_zsh, &[list.texts.join(" ").into()], list.known, None),
+            None => multiply(&mut in_zsh, texts, known, None),
+        }
         match value.list {
             true if !splits || joined => multiply(drafts, &[texts.join(" ").into()], known, separators),
             true => drafts.iter_mut().for_each(|draft| draft.push_list(texts, known, separators)),
             false => multiply(drafts, texts, known, separators),
         }
+        drafts.extend(in_zsh);
+        if both && !fits {
+            self.mark_dangerous("zsh splits no value, and this one has too many forms to follow");
+        }
+    }
+
+    /// Returns the list for which a parameter without a subscript stands in zsh. To bash it is the first element.
+    fn list_in_zsh(&mut self, parameter: &Parameter, splits: bool) -> Option<Value> {
+        let counts = parameter.form == Change::Length || !parameter.subscript.is_empty() || is_all(parameter);
+        if counts || !self.dialect.may_be_zsh() {
+            return None;
+        }
+        let list = self.scope.assigned(&parameter.name).filter(|value| value.list && value.texts.len() > 1)?.clone();
+        if parameter.form != Change::Nothing || (!splits && !parameter.quoted) {
+            self.mark_dangerous("to zsh, the name of a list stands for all of its elements");
+            return None;
+        }
+        Some(list)
     }
 
     /// Returns true if the value of a parameter may be a secret: that of the variable, or of one in the word inside.

@@ -20,7 +20,7 @@ use crate::{
     tier::Tier,
     values::{Access, StartDir},
     variables,
-    word::{Gaps, Word, is_gap},
+    word::{Gaps, Known, Word, is_gap},
 };
 
 impl Interpreter<'_> {
@@ -196,6 +196,14 @@ impl Interpreter<'_> {
         self.remember(args, line);
     }
 
+    /// Records that dash takes `name+=value` for the name of a program, which may be there if it is a path.
+    fn may_name_a_program(&mut self, values: &[Word]) {
+        let path = |value: &Word| value.known() >= Known::Environment || value.text().contains('/');
+        if values.iter().any(path) {
+            self.mark_dangerous("dash takes `name+=value` for the path of a program");
+        }
+    }
+
     fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
         self.here = span;
         let values = self.expand_whole(&assignment.value);
@@ -228,6 +236,10 @@ impl Interpreter<'_> {
             [list] if list.text().is_list() => list_of(list),
             values => Value::of(values),
         };
+        let appends_elsewhere = assignment.appends && !value.list && self.dialect.may_be_dash();
+        if appends_elsewhere {
+            self.may_name_a_program(&values);
+        }
         let value = match self.scope.assigned(&assignment.name) {
             Some(before) if assignment.appends && before.list && value.list => {
                 let texts = before.texts.iter().chain(&value.texts).cloned().collect();
@@ -240,9 +252,11 @@ impl Interpreter<'_> {
             Some(before) if before.list && !value.list => before.or(&value),
             _ => value,
         };
+        let value = if appends_elsewhere { self.scope.read(&assignment.name).or(&value) } else { value };
         if alone {
             self.set(&assignment.name, value);
         } else {
+            self.suspect_zsh(&assignment.name);
             self.scope.insert(&assignment.name, value);
         }
     }

@@ -349,9 +349,7 @@ impl<'c> Interpreter<'c> {
             let shown: String = plain.chars().take(40).collect();
             self.mark_dangerous(format!("the variable `{shown}` may change what programs do"));
         }
-        if self.dialect.may_be_zsh() && (plain != name || variables::steers_zsh(plain)) {
-            self.mark_dangerous("zsh may take the variable for a list of its own, which changes what runs");
-        }
+        self.suspect_zsh(name);
         for text in value.texts.iter().filter(|text| is_evaluation_trap(text)) {
             self.mark_unknown("a variable holds a subscript with a command, which arithmetic would run");
             let found = self.search_text(text, self.here);
@@ -366,6 +364,13 @@ impl<'c> Interpreter<'c> {
         } else {
             // The variable that is set is unknown.
             self.scope.forget();
+        }
+    }
+
+    /// Records that zsh may take a variable for one of its own.
+    pub(super) fn suspect_zsh(&mut self, name: &str) {
+        if self.dialect.may_be_zsh() && (name.contains('[') || variables::steers_zsh(name)) {
+            self.mark_dangerous("zsh may take the variable for a list of its own, which changes what runs");
         }
     }
 

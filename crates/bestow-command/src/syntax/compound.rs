@@ -1,7 +1,7 @@
 //! Compound commands: groups, conditions, loops, cases, functions, tests.
 
 use super::{
-    reader::{Read, Reader, is_loud},
+    reader::{Read, Reader, is_loud, is_name},
     statement::bare_text,
     tree::{Form, Piece, RawWord, Script},
     word::Pieces,
@@ -17,7 +17,7 @@ impl Reader<'_> {
             if let Ok(inside) = self.arithmetic_in_parentheses() {
                 self.ledger.bash_only = true;
                 // To dash it is a command in two subshells.
-                self.ledger.elsewhere.dash = true;
+                self.ledger.elsewhere.dash |= !is_step(self.slice(start, self.at));
                 return Ok(Form::Arithmetic(inside));
             }
             self.at = start;
@@ -193,7 +193,12 @@ impl Reader<'_> {
         let mut words: Vec<RawWord> = Vec::new();
         let mut stretch: Vec<String> = Vec::new();
         let mut plain = true;
+        // True behind a parenthesis that dash takes for a mistake in the syntax, so that nothing of the line runs.
+        let mut fails_in_dash = false;
         loop {
+            self.blanks();
+            // At the end of a line, the command ends for dash.
+            self.ledger.elsewhere.dash |= self.peek() == Some(b'\n');
             self.skip_newlines()?;
             if self.reserved() == Some("]]") {
                 self.skip_reserved("]]");
@@ -202,7 +207,8 @@ impl Reader<'_> {
             }
             let operator = matches!(self.peek(), Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';'));
             if operator && !matches!(self.peek_second(), Some(b'(') if matches!(self.peek(), Some(b'<' | b'>'))) {
-                self.ledger.elsewhere.dash |= !self.is_before_test();
+                fails_in_dash |= self.peek() == Some(b'(') && (!stretch.is_empty() || words.is_empty());
+                self.ledger.elsewhere.dash |= !fails_in_dash && !self.is_before_test();
                 if matches!(self.peek(), Some(b'<' | b'>')) {
                     stretch.push("<".into());
                 } else {
@@ -267,6 +273,16 @@ impl Reader<'_> {
         self.double_quoted(None, &mut pieces)?;
         Ok(pieces.finish())
     }
+}
+
+/// Returns true for `((…))` that sets a variable to a number: dash knows no program of such a name.
+fn is_step(text: &str) -> bool {
+    let inside = text.strip_prefix("((").and_then(|text| text.strip_suffix("))")).unwrap_or_default().trim();
+    let word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let counted = ["++", "--"].iter().find_map(|sign| inside.strip_prefix(sign).or_else(|| inside.strip_suffix(sign)));
+    let set = inside.split_once('=').filter(|(_, value)| !value.is_empty() && word(value));
+    let name = set.map(|(name, _)| name.strip_suffix(['+', '-', '%', '^']).unwrap_or(name));
+    counted.or(name).is_some_and(is_name)
 }
 
 /// Returns true if the words between two of `&&`, `||`, `(` and `)` are a test: a word, an operator with one operand,

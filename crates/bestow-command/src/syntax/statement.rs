@@ -225,8 +225,6 @@ impl Reader<'_> {
             if let Some(assigned) = assigned_name(first) {
                 let assignment = assignment(first, assigned);
                 self.ledger.bash_only |= assignment.appends;
-                // To dash it is the name of a program.
-                self.ledger.elsewhere.dash |= assignment.appends;
                 simple.assignments.push(assignment);
                 simple.words.clear();
             } else if simple.assignments.is_empty() && redirects.is_empty() {

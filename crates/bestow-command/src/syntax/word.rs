@@ -346,9 +346,8 @@ impl<'a> Reader<'a> {
 
     /// Parses the elements of `name=( … )` into a single word.
     fn array(&mut self, pieces: &mut Pieces) -> Read<()> {
+        // To dash it is a mistake in the syntax, so that nothing of the line runs.
         self.ledger.bash_only = true;
-        // In zsh, the name alone stands for all elements, and `path` for the directories of programs.
-        self.ledger.elsewhere.zsh = true;
         self.nested(|reader| {
             reader.at += 1;
             loop {
