@@ -138,6 +138,7 @@ fn what_one_shell_destroys_is_destroyed_without_a_known_shell() {
         "a=(rm -rf /); $a",
         "a=(rm -rf /); \"${a[@]}\"",
         "a=(x /); rm -rf $a",
+        "a='-print -delete'; set -- $a; find . $2",
     ] {
         assert_eq!(classify(line).tier, Tier::Destructive, "{line}");
     }

@@ -35,6 +35,9 @@ pub(crate) struct Function {
     pub(crate) certain: bool,
 }
 
+/// The limit of positional parameters that are kept if there are several possibilities.
+const MAX_WORDS: usize = 16;
+
 /// The positional parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Positional {
@@ -77,6 +80,18 @@ impl Positional {
                 self.words.iter().fold(rest, |all, word| all.or(word))
             }
         }
+    }
+
+    /// Returns parameters that are these or the others, or any other words.
+    fn or(&self, other: &Self) -> Self {
+        let mut words = vec![Value::wild()];
+        for word in self.words.iter().chain(other.words.iter()) {
+            if !words.contains(word) {
+                words.push(word.clone());
+            }
+        }
+        words.truncate(MAX_WORDS);
+        Positional { words: Shared::new(words), shaky: Some(Known::Partly) }
     }
 
     fn all(&self) -> Value {
@@ -319,7 +334,7 @@ impl ShellState {
         self.meddled |= other.meddled;
         self.join_variables(other);
         if self.positional != other.positional {
-            self.positional = Positional::unknown();
+            self.positional = self.positional.or(&other.positional);
         }
         self.places.join(&other.places);
         let fits = add_all(&mut self.stayed, &other.stayed) & add_all(&mut self.entering, &other.entering);
