@@ -74,15 +74,18 @@ fn made(directory: &Path) -> io::Result<Digest> {
     Ok(digest)
 }
 
+/// Writes a file as a whole. A program that reads it at the same time finds all of it or nothing.
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    match fs::remove_file(path) {
+    let new = path.with_extension("new");
+    match fs::remove_file(&new) {
         Ok(()) => {}
         Err(why) if why.kind() == io::ErrorKind::NotFound => {}
         Err(why) => return Err(why),
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
     writeln!(file, "{text}")?;
-    file.sync_all()
+    file.sync_all()?;
+    fs::rename(&new, path)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -138,7 +138,7 @@ async fn the_willing_client_in_rust_is_not_asked_about_what_the_engine_denies() 
     {
         project.policy(&policy("[\"@write:/home/user/project\"]", verdict));
         let state = format!("state-{verdict}");
-        let wrapped = format!("{BESTOW} acp wrap --agent coder --state {state} -- node {agent}");
+        let wrapped = format!("{BESTOW} acp wrap --agent coder --config agents.toml --state {state} -- node {agent}");
         let mut command = Command::new(&client);
         command.args(["--command", &wrapped, "Go"]).current_dir(project.path());
         let (said, code, told) = Process::start(&mut command).end().await;

@@ -40,6 +40,9 @@ impl About {
     }
 }
 
+/// The number of the order that answers the request. The orders before it find the request and verify the person.
+const ANSWER: usize = 3;
+
 /// The point at which the process is killed.
 #[derive(Clone, Copy, Debug)]
 enum Killed {
@@ -117,16 +120,15 @@ fn waits(engine: &Engine, ticket: &Ticket) -> bool {
 /// program that answers first and writes then fails at the last of these points.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_any_two_steps_no_yes_for_good_is_answered_and_lost() {
-    let points = [Killed::BeforeOrder(1), Killed::AfterOrder(1), Killed::BeforeOrder(2), Killed::AfterOrder(2)];
-    for (about, killed) in
-        [About::Command, About::PinnedPermission].into_iter().flat_map(|about| points.map(|at| (about, at)))
-    {
+    let points = (1..=ANSWER).flat_map(|number| [Killed::BeforeOrder(number), Killed::AfterOrder(number)]);
+    let all = points.flat_map(|at| [About::Command, About::PinnedPermission].map(|about| (about, at)));
+    for (about, killed) in all {
         let place = Place::new();
         let engine = place.engine().await;
         let ticket = about.asked(&place, &engine).await;
         thread::scope(|scope| scope.spawn(|| stand_between(&place, &ticket, killed)).join().unwrap());
         is_whole(&place, &engine, &ticket, &format!("{about:?}, {killed:?}"));
-        let said = usize::from(matches!(killed, Killed::BeforeOrder(2) | Killed::AfterOrder(2)));
+        let said = usize::from(matches!(killed, Killed::BeforeOrder(ANSWER) | Killed::AfterOrder(ANSWER)));
         assert_eq!(says_it(&place), said, "{killed:?}");
         ends_well(&place, &engine, &ticket);
     }
@@ -184,10 +186,10 @@ async fn a_no_that_comes_first_takes_the_lines_back() {
     fs::rename(&socket, &aside).unwrap();
     let listener = UnixListener::bind(&socket).unwrap();
     let child = starts(&place, &ticket);
-    for number in 1..=2 {
+    for number in 1..=ANSWER {
         let (mut from, _) = listener.accept().unwrap();
         let order = line(&from);
-        if number == 2 {
+        if number == ANSWER {
             assert_eq!(says_it(&place), 1, "written before it is answered");
             let you = engine.approver("you", "ann", "test");
             you.answer(ticket.id(), bestow::Answer::deny()).await.unwrap();
@@ -213,10 +215,12 @@ async fn an_engine_that_ends_before_it_says_whether_it_heard_leaves_the_lines_an
     fs::rename(&socket, &aside).unwrap();
     let listener = UnixListener::bind(&socket).unwrap();
     let child = starts(&place, &ticket);
-    let (mut from, _) = listener.accept().unwrap();
-    let mut to = UnixStream::connect(&aside).unwrap();
-    to.write_all(line(&from).as_bytes()).unwrap();
-    from.write_all(line(&to).as_bytes()).unwrap();
+    for _ in 1..ANSWER {
+        let (mut from, _) = listener.accept().unwrap();
+        let mut to = UnixStream::connect(&aside).unwrap();
+        to.write_all(line(&from).as_bytes()).unwrap();
+        from.write_all(line(&to).as_bytes()).unwrap();
+    }
     let (from, _) = listener.accept().unwrap();
     line(&from);
     drop(from);

@@ -41,7 +41,7 @@ fn started_for(surfaces: Option<Surfaces>, words: &[&str]) -> Child {
     let [stdin, stdout, stderr] = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
     // The shell waits for a line, so the program starts only after the engine has admitted it.
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "read -r go; exec \"$0\" \"$@\"", BESTOW]).args(words);
+    shell.args(["-c", "read -r go; exec \"$0\" \"$@\"", BESTOW]).args(words).args(crate::support::secret(words));
     let mut child = shell.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
     surfaces.admit(child.id()).unwrap();
     child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();

@@ -10,8 +10,8 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::project::Project;
-use crate::support::{BESTOW, cases};
+use super::project::{Project, SECRET};
+use crate::support::{BESTOW, cases, is_order};
 
 const POLICY: &str = "\
 [defaults]
@@ -65,6 +65,9 @@ fn project() -> Project {
 fn start(project: &Project, words: &[&str]) -> Child {
     let mut command = Command::new(BESTOW);
     command.args(words).current_dir(project.path());
+    if is_order(words) {
+        command.args(SECRET);
+    }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     if words == HOOK {
         let call = json!({

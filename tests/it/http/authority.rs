@@ -7,7 +7,11 @@ use bestow::{InitialGrants, Kind};
 use bestow_http::credentials::Role;
 use serde_json::{Value, json};
 
-use super::{client::Socket, daemon::Daemon, project::Project};
+use super::{
+    client::Socket,
+    daemon::Daemon,
+    project::{Project, SECRET},
+};
 use crate::support::{BESTOW, profile};
 
 /// Runs the program in a session of its own, without a terminal and without input.
@@ -59,8 +63,9 @@ fn an_unattended_process_gives_no_order_of_a_person() {
 async fn an_unattended_approval_writes_nothing_into_the_policy_file() {
     let mut project = Project::new();
     project.serve();
-    let asked = project.classify(&project.agent(), "node a.js").await;
-    let code = asked["requestId"].as_str().unwrap();
+    assert_eq!(project.classify(&project.agent(), "node a.js").await["allow"], false);
+    let asked = project.json(&["requests", "--state", "state", "--json"]);
+    let code = asked["code"].as_str().unwrap();
     let file = project.path().join("agents.toml");
     let inode = |file: &std::path::Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(file).unwrap());
     let before = (inode(&file), std::fs::read_to_string(&file).unwrap());
@@ -72,10 +77,7 @@ async fn an_unattended_approval_writes_nothing_into_the_policy_file() {
 #[test]
 fn a_terminal_or_the_secret_lets_a_person_create_a_credential() {
     let project = Project::new();
-    let secret = unattended(
-        &project,
-        &["token", "create", "--role", "operator", "--json", "--token-file", "state/approver-token"],
-    );
+    let secret = unattended(&project, &[&["token", "create", "--role", "operator", "--json"], &SECRET[..]].concat());
     assert!(secret.status.success(), "{}", error(&secret));
     std::fs::write(project.path().join("guess"), "0".repeat(64)).unwrap();
     let guess = unattended(&project, &["token", "create", "--role", "operator", "--token-file", "guess"]);

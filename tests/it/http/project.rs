@@ -15,6 +15,9 @@ use tempfile::TempDir;
 use super::client::{Reply, Socket, call};
 use crate::support::{BESTOW, is_order};
 
+/// The option with the secret of the project's state directory.
+pub(crate) const SECRET: [&str; 2] = ["--token-file", "state/approver-token"];
+
 const POLICY: &str = "\
 [defaults]
 owner = \"you\"
@@ -52,7 +55,7 @@ impl Project {
         command.args(words).current_dir(self.path());
         // No terminal shows that a person is there, so an order of one needs the secret.
         if is_order(words) && !words.contains(&"--token-file") {
-            command.args(["--token-file", "state/approver-token"]);
+            command.args(SECRET);
         }
         command.output().unwrap()
     }

@@ -99,6 +99,9 @@ async fn stored_events_belong_to_the_owner_that_their_agent_had_then() {
         given(&mut opened(&project, &operator, 0).await, "@write:/end").await,
         ["@write:/secret", "@write:/end"]
     );
+    // The credential ended with the agent of the owner before.
+    assert_eq!(stream(&project, &bot, 0).await.err().map(|reply| reply.status), Some(401));
+    let bot = project.agent();
     for token in [&them, &bot] {
         assert_eq!(given(&mut opened(&project, token, 0).await, "@write:/end").await, ["@write:/end"]);
     }

@@ -133,7 +133,7 @@ async fn no_write_with_a_key_happens_again_after_a_kill() {
     killed.once((you, "DELETE", &path, json!({}))).await;
     killed.repeat((you, "POST", &format!("{path}/undo"), json!({}))).await;
 
-    let child = json!({ "agentId": "child", "reason": "r" });
+    let child = json!({ "agentId": "bot:child", "reason": "r" });
     killed.repeat((bot, "POST", "/v1/agents", child)).await;
     let added = json!({ "agentId": "added", "ownerId": "you", "workingDir": "/srv" });
     killed.repeat((operator, "POST", "/v1/agents", added)).await;
