@@ -335,6 +335,8 @@ impl Shared {
         };
         match looked.real(&absolute).map(with_permission) {
             Ok((real, Some(pinned))) => Some(used(real.path, Some(pinned), UseOrigin::Named)),
+            // An address is no path, unless such a file exists.
+            Ok((real, None)) if real.identity.is_none() && is_address(text) => None,
             // A word like `push` is no file to write, unless such a file exists.
             Ok((real, None)) if access == Access::Write && !text.contains(['/', '.']) && real.identity.is_none() => {
                 None
@@ -528,6 +530,16 @@ pub(super) fn absolute(start: Option<&str>, text: &str) -> Option<String> {
 fn plain_absolute(start: Option<&str>, text: &str) -> Option<String> {
     let path = absolute(start, text)?;
     (!path.split('/').any(|name| name == "..")).then(|| without_up(&path))
+}
+
+/// Returns true for `scheme://host/path`. A text with `..` may lead to a file, because some programs resolve it first.
+fn is_address(text: &str) -> bool {
+    let is_scheme = |scheme: &str| {
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_letter)
+    };
+    let goes_up = |rest: &str| rest.split('/').any(|name| name == "..");
+    text.split_once("://").is_some_and(|(scheme, rest)| is_scheme(scheme) && !goes_up(rest))
 }
 
 /// Returns true if `path` is below `above`, by text.

@@ -257,31 +257,33 @@ impl ActionFacts {
         matches!(self.operation, Operation::Command | Operation::Exec)
     }
 
-    /// Formats the action alone, as in "run `make`".
+    /// Formats the action alone, as in "run `make`" or "run `make` in `/work/site`", if it does not run in the agent's
+    /// working directory.
     pub fn phrase(&self) -> impl fmt::Display + '_ {
-        Phrase(self.operation, &self.resource)
+        Phrase(self.operation, &self.resource, self.directory.as_ref().filter(|_| self.runs()))
     }
 
     /// Formats the action as a person would type it, without [`GIVEN`].
     pub(crate) fn typed(&self) -> impl fmt::Display + '_ {
         let line = self.resource.strip_suffix(GIVEN).filter(|_| self.operation == Operation::Command);
-        Phrase(self.operation, line.map_or(&*self.resource, str::trim_end))
+        Phrase(self.operation, line.map_or(&*self.resource, str::trim_end), None)
     }
 }
 
-struct Phrase<'a>(Operation, &'a str);
+struct Phrase<'a>(Operation, &'a str, Option<&'a SanitizedPath>);
 
 impl fmt::Display for Phrase<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = self.0.verb();
         match cut(self.1) {
-            None => write!(f, "{verb} {}", Ticked(self.1)),
+            None => write!(f, "{verb} {}", Ticked(self.1))?,
             // The number stands outside of the quotation, because the quoted text may contain anything. The input may
             // already be shortened.
             Some((head, left, tail)) => {
-                write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))
+                write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))?;
             }
         }
+        self.2.map_or(Ok(()), |directory| write!(f, " in {}", Ticked(directory.as_str())))
     }
 }
 

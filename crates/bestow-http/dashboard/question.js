@@ -56,6 +56,7 @@ export function facts(question, wanted) {
     "dl.card-facts",
     impactScope && fact("Affects", foreign(impactScope)),
     rollbackAdvice && fact("Way back", foreign(rollbackAdvice)),
+    action?.directory && fact("Happens in", foreign(action.directory, { kind: "path" })),
     wanted && fact(action ? "Gives" : "Covers", [wanted, everyHost(question)]),
     uses.length > 0 && fact("Does", list(uses.map(useWords))),
     hooks.length > 0 && fact("A hook says", list(hooks.map((said) => foreign(said, { max: 300 })))),

@@ -29,6 +29,8 @@ export interface Action {
   operation: string;
   tool: string;
   resource: string;
+  /** The directory in which the action happens, if it is not the agent's working directory. */
+  directory?: string;
   input: unknown;
   tier: Tier;
   tierReason: string;

@@ -247,9 +247,10 @@ async fn a_reconnect_says_what_was_missed() {
     .await;
 }
 
-/// A request that the engine does not remember was perhaps granted, and perhaps denied. The page does not guess.
+/// A request that the engine has forgotten was perhaps granted, and perhaps denied. The page does not guess: the trail
+/// says how it ended.
 #[tokio::test]
-async fn a_request_that_nobody_remembers_has_ended_while_the_engine_was_not_reached() {
+async fn a_request_that_the_engine_forgot_ended_as_the_trail_says() {
     people(async |people| {
         let mut project = Project::new();
         project.serve();
@@ -278,8 +279,9 @@ async fn a_request_that_nobody_remembers_has_ended_while_the_engine_was_not_reac
         project.end(Signal::TERM);
         project.serve_at(&address);
         page.hides("The connection is lost.").await;
-        card.shows("Ended while the engine was not reached").await;
-        card.hides("Withdrawn").await;
+        page.shows("Allowed for this run").await;
+        page.hides("Withdrawn").await;
+        page.hides("Ended while the engine was not reached").await;
     })
     .await;
 }

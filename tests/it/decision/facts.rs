@@ -124,12 +124,11 @@ async fn b8_in_mode_plan_reading_goes_on_and_nothing_else() {
     let ann = in_mode(&world, "ann", Mode::Plan, &["@write:/ws", "@network"]).await;
     assert_eq!(ruled(&ann, Action::read("/ws/a")).await, Ruled::Allow);
     assert_eq!(ruled(&ann, Action::command("ls -la")).await, Ruled::Allow);
+    assert_eq!(ruled(&ann, Action::command("git status")).await, Ruled::Allow);
     let forbidden = [
         Action::write("/ws/a"),
         Action::network("h"),
         dangerous(),
-        // The command obeys the configuration of its repository (A16).
-        Action::command("git status"),
         Action::exec("/ws/a"),
         Action::command("ls -la").needing(tag("@write:/ws/a")),
         Action::command("ls -la").needing(tag("@network")),
@@ -138,6 +137,10 @@ async fn b8_in_mode_plan_reading_goes_on_and_nothing_else() {
         let decision = decided(&ann, action).await;
         assert_eq!((decision.decision, decision.decision_source), (Ruled::Deny, DecisionSource::Mode), "{decision}");
     }
+    // The command obeys the configuration of its repository (A16), which another agent may write now.
+    world.worker("bob", &["@write:/ws/.git/config"]).await;
+    let decision = decided(&ann, Action::command("git status")).await;
+    assert_eq!((decision.decision, decision.decision_source), (Ruled::Deny, DecisionSource::Mode), "{decision}");
 }
 
 #[tokio::test]
@@ -148,12 +151,15 @@ async fn b9_in_mode_untrusted_only_known_reads_run_by_themselves() {
         (Action::command("ls -la"), Ruled::Allow),
         (Action::read("/ws/a"), Ruled::Allow),
         (Action::command("some-unknown-tool"), Ruled::Ask),
-        (Action::command("git status"), Ruled::Ask),
+        (Action::command("git status"), Ruled::Allow),
         (Action::write("/ws/a"), Ruled::Ask),
         (Action::command("ls -la").needing(tag("@write:/ws/a")), Ruled::Ask),
     ] {
         assert_eq!(ruled(&ann, action.clone()).await, expected, "{action:?}");
     }
+    // The command obeys the configuration of its repository (A16), which another agent may write now.
+    world.worker("bob", &["@write:/ws/.git/config"]).await;
+    assert_eq!(ruled(&ann, Action::command("git status")).await, Ruled::Ask);
 }
 
 /// B10, without the sandbox: `sandbox::agents` tests the report of the sandbox.

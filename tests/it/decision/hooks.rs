@@ -323,7 +323,7 @@ async fn a_hook_sees_the_action_without_secrets() {
     assert!(!format!("{saw:?}").contains("hunter2aB3x"), "{saw:?}");
     assert!(saw.iter().any(|part| &*part.resource == "/ws/[redacted 11]"), "a word that may be a path: {saw:?}");
     let saw = saw.into_iter().find(|saw| saw.part_of.is_none()).unwrap();
-    assert_eq!(&*saw.resource, "deploy --token=[redacted 11] with {\"n\":3,\"password\":\"[redacted 11]\"}");
+    assert_eq!(&*saw.resource, "deploy --token=[redacted 11] with {\"password\":\"[redacted 11]\"}");
     assert_eq!(
         saw.input.unwrap(),
         json!({ "command": "deploy --token=[redacted 11]", "password": "[redacted 11]", "n": 3 })

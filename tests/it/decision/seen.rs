@@ -49,8 +49,11 @@ async fn what_a_command_runs_with_besides_is_shown_and_bound() {
         call("bash", input)
     };
     let (decision, ticket) = asked(&ann, run(json!({ "cwd": "/work/a" }))).await;
-    assert_eq!(&*decision.action.resource, r#"npm test with {"cwd":"/work/a"}"#);
-    assert!(decision.action.shape.is_none(), "nothing to allow for good");
+    assert_eq!(decision.action.phrase().to_string(), "run `npm test` in `/work/a`");
+    let request = world.engine.pending().unwrap()[0].request.to_string();
+    assert!(request.contains("run `npm test` in `/work/a`"), "{request}");
+    let shape = decision.action.shape.as_ref().unwrap();
+    assert!(shape.phrase().to_string().ends_with(" in `/work/a`"), "{}", shape.phrase());
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
     assert_eq!(ruled(&ann, run(json!({ "cwd": "/work/a", "timeout": 7 }))).await, Ruled::Allow);
     for other in [json!({ "cwd": "/work/b" }), json!({}), json!({ "cwd": "/work/a", "env": { "PATH": "/x" } })] {

@@ -155,6 +155,9 @@ const WITHOUT_VALUE: List<'static> = list!(
      --no-renames --find-renames --cc --oneline --graph --all --follow --reverse --first-parent --no-merges --merges"
 );
 
+/// Options of these commands whose value may follow in the same word.
+const WITH_JOINED_VALUE: [&str; 5] = ["-U", "-S", "-G", "-M", "-n"];
+
 /// Returns the files whose versions `git diff` and similar commands show. `git diff` without a revision compares the
 /// files of the index. An operand of some commands may be a path, unless it is the value of an unknown option.
 fn shown_files(rest: &[Word], behind: &[Word], words: &Words<'_>) -> Selection {
@@ -162,9 +165,12 @@ fn shown_files(rest: &[Word], behind: &[Word], words: &Words<'_>) -> Selection {
     if !matches!(name, "diff" | "log" | "show") {
         return Selection::default();
     }
+    // The value of `-U5` stands in the same word.
+    let has_value = |option: &str| option.len() > 2 && WITH_JOINED_VALUE.iter().any(|start| option.starts_with(start));
     let is_value = |at: usize| {
         let before = at.checked_sub(1).and_then(|at| behind.get(at)).map_or("", Word::text);
-        before.starts_with('-') && !before.contains('=') && !is_listed(WITHOUT_VALUE, before)
+        let is_alone = before.contains('=') || has_value(before) || is_listed(WITHOUT_VALUE, before);
+        before.starts_with('-') && !is_alone
     };
     let operands = || behind.iter().enumerate().filter(|(_, arg)| !arg.text().starts_with('-'));
     let paths = operands().filter(|(at, _)| !is_value(*at)).filter_map(|(_, arg)| exact(arg));

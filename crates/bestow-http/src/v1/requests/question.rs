@@ -97,6 +97,9 @@ struct ActionView {
     tool: String,
     /// The path, command line or host.
     resource: String,
+    /// The directory in which the action happens, if it is not the agent's working directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<String>,
     /// The input of the tool. A long one is `{"shown", "leftOut", "digest"}`.
     #[schema(value_type = Object)]
     input: Value,
@@ -177,6 +180,7 @@ impl ActionView {
             operation: action.operation,
             tool: action.tool.to_string(),
             resource: action.resource.to_string(),
+            directory: action.directory.as_ref().map(ToString::to_string),
             input: shown::tool_input(action),
             tier: action.tier,
             tier_reason: action.tier_reason.to_string(),
