@@ -351,7 +351,8 @@ mod command_line {
                         [[test]]\nagent = \"bold\"\ncommand = \"node x.js\"\nexpect = \"confined\"\n";
 
     fn run(words: &[&str]) -> (Option<i32>, String, String) {
-        let done = Command::new(crate::support::BESTOW).args(words).args(crate::support::secret(words)).output().unwrap();
+        let done =
+            Command::new(crate::support::BESTOW).args(words).args(crate::support::secret(words)).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (done.status.code(), text(done.stdout), text(done.stderr))
     }

@@ -20,9 +20,9 @@ pub(crate) fn of(known: &Program, rest: &[Word]) -> Few<usize> {
     known.labels.iter().flat_map(|form| Form::of(form, known).labels(rest)).collect()
 }
 
-/// Returns the index behind the words that a form takes: its fixed words, its options and its names. If it `starts` a
-/// command, returns the index of this command, which may be the value of an option. Returns none if the words are not
-/// of this form.
+/// Returns the index behind the words that a form takes: its fixed words and its names. If the form has an option, this
+/// is the index of the option. If it `starts` a command, returns the index of this command, which may be the value of
+/// an option. Returns none if the words are not of this form.
 pub(crate) fn end_of_form(text: &'static str, starts: bool, known: &Program, rest: &[Word]) -> Option<usize> {
     let form = Form::of(text, known);
     let split = form.split(rest);
@@ -42,7 +42,7 @@ pub(crate) fn end_of_form(text: &'static str, starts: bool, known: &Program, res
         end = operands.next()? + 1;
     }
     if form.entries().any(|entry| entry.starts_with('-')) {
-        end = end.max(split.own_options.first()? + 1);
+        end = end.max(*split.own_options.first()?);
     }
     if starts { operands.next() } else { Some(end) }
 }

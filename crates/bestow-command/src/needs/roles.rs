@@ -338,7 +338,8 @@ fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
     // `--output` and its abbreviations are another option.
-    let names_dir = |given: &&Given<'_>| given.name.len() > "--output".len() && is_short_for(&given.name, "--output-dir");
+    let names_dir =
+        |given: &&Given<'_>| given.name.len() > "--output".len() && is_short_for(&given.name, "--output-dir");
     let dir = words.options.iter().filter(names_dir).find_map(|given| given.value.as_ref()?.text());
     let below = |text: &str| match &dir {
         Some(dir) if !text.starts_with('/') => format_smolstr!("{dir}/{text}"),
