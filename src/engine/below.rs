@@ -30,8 +30,6 @@ pub(super) struct Reached {
 struct Tree {
     access: Access,
     root: SanitizedPath,
-    /// True if the action certainly uses all of it.
-    certain: bool,
     only: Only,
 }
 
@@ -66,33 +64,33 @@ impl Tree {
         within || path.contains(&self.root)
     }
 
-    /// Returns true if the action certainly uses `path`, and cannot leave it out. A search may leave out what it reads.
+    /// Returns true if the action cannot leave out `path`. A search may leave out what it reads.
     fn cannot_leave_out(&self, path: &SanitizedPath) -> bool {
-        self.access == Access::Write && self.certain || path.contains(&self.root)
+        self.access == Access::Write || path.contains(&self.root)
     }
 }
 
 impl Reached {
     /// Adds a directory with its whole content.
-    pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath, certain: bool) {
-        self.trees.push(Tree { access, root, certain, only: Only::All });
+    pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath) {
+        self.trees.push(Tree { access, root, only: Only::All });
     }
 
     /// Adds the files of a directory that are selected.
-    fn selected_below(&mut self, access: Access, root: SanitizedPath, certain: bool, selected: SelectedFiles) {
-        self.trees.push(Tree { access, root, certain, only: Only::Selected(Box::new(selected)) });
+    fn selected_below(&mut self, access: Access, root: SanitizedPath, selected: SelectedFiles) {
+        self.trees.push(Tree { access, root, only: Only::Selected(Box::new(selected)) });
     }
 
     /// Adds the part of a directory that matches one of `globs`. They match at any depth, as in search tools.
     fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
         let only = at_any_depth(&root, globs).map_or(Only::All, Only::Globs);
-        self.trees.push(Tree { access, root, certain: true, only });
+        self.trees.push(Tree { access, root, only });
     }
 
     /// Adds every path below `root` that matches a shell pattern, where no disk lists the matches.
     fn matched_below(&mut self, access: Access, root: SanitizedPath, pattern: &str) {
         let only = from(&root, pattern).map_or(Only::All, Only::Globs);
-        self.trees.push(Tree { access, root, certain: true, only });
+        self.trees.push(Tree { access, root, only });
     }
 
     fn trees(&self, access: Access) -> impl Iterator<Item = &Tree> {
@@ -146,13 +144,13 @@ impl Shared {
             return reached.matched_below(access, start.clone(), pattern);
         }
         let Some(names) = self.paths.matching(start, pattern) else {
-            return reached.all_below(access, start.clone(), true);
+            return reached.all_below(access, start.clone());
         };
         for name in names {
             // A path that cannot be followed cannot be used either.
             let Ok(real) = self.paths.real(&name) else { continue };
             if all {
-                reached.all_below(access, real.path.clone(), true);
+                reached.all_below(access, real.path.clone());
             }
             reached.names.push((access, real.path));
         }
@@ -164,15 +162,14 @@ impl Shared {
         reached: &mut Reached,
         access: Access,
         root: &SanitizedPath,
-        certain: bool,
         (selection, trusts_names): (Option<&Selection>, bool),
     ) {
         match selection {
             Some(selection) => {
                 let selected = SelectedFiles::new(root, selection, trusts_names, &*self.paths);
-                reached.selected_below(access, root.clone(), certain, selected);
+                reached.selected_below(access, root.clone(), selected);
             }
-            None => reached.all_below(access, root.clone(), certain),
+            None => reached.all_below(access, root.clone()),
         }
     }
 
@@ -185,7 +182,7 @@ impl Shared {
         call: &DeclaredCall<'_>,
     ) {
         if call.globs.is_empty() && !call.selection.is_everything() {
-            self.reach_content(reached, access, root, true, (Some(&call.selection), true));
+            self.reach_content(reached, access, root, (Some(&call.selection), true));
         } else {
             reached.found_below(access, root.clone(), &call.globs);
         }
@@ -194,10 +191,10 @@ impl Shared {
     /// Adds the targets of the links below `root`.
     pub(super) fn reach_links(&self, reached: &mut Reached, access: Access, root: &SanitizedPath) {
         match self.paths.linked_below(root) {
-            Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found, false)),
+            Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found)),
             // These paths have no links. Otherwise the targets are unknown.
             None if self.paths.have_no_links() => {}
-            None => reached.all_below(access, SanitizedPath::root(), false),
+            None => reached.all_below(access, SanitizedPath::root()),
         }
     }
 
@@ -237,7 +234,7 @@ impl Shared {
                 tracked.iter().flatten().filter(|path| is_shown(path)).filter(is_restricted).cloned().collect();
             if tracked.is_none() || !versions.only_tracked {
                 let mut everywhere = Reached::default();
-                everywhere.all_below(Access::Read, versions.start.clone(), false);
+                everywhere.all_below(Access::Read, versions.start.clone());
                 match self.restricted_in(&restricted, Access::Read, &everywhere, &[]) {
                     Ok(found) => shown.extend(found.into_iter().map(|(path, _)| path).filter(is_shown)),
                     Err(why) => understood.uses.add(unresolved(Access::Read, &versions.start, &why)),

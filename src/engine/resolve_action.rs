@@ -250,7 +250,7 @@ impl Shared {
         named: &Named,
         trusts_names: bool,
     ) {
-        let Named::Path { access, below, selection, certain, .. } = named else { return };
+        let Named::Path { access, below, selection, .. } = named else { return };
         let (access, everything, selection) = (*access, below.is_everything(), selection.as_deref());
         if *below == Below::Followed {
             self.reach_links(reached, access, root);
@@ -260,7 +260,7 @@ impl Shared {
         }
         match pattern {
             Some(pattern) => self.reach_pattern(reached, access, root, pattern, everything),
-            None if everything => self.reach_content(reached, access, root, *certain, (selection, trusts_names)),
+            None if everything => self.reach_content(reached, access, root, (selection, trusts_names)),
             None => {}
         }
     }

@@ -360,7 +360,7 @@ impl Shared {
             if self.holds_something(&path) {
                 [Access::Read, Access::Write]
                     .into_iter()
-                    .for_each(|access| reached.all_below(access, path.clone(), true));
+                    .for_each(|access| reached.all_below(access, path.clone()));
             }
         }
         understood

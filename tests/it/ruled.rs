@@ -115,16 +115,12 @@ pub(crate) fn speaks(rule: &Rule, doing: &CommandFingerprint) -> bool {
 /// true if the use is certain.
 pub(crate) fn further(doing: &CommandFingerprint) -> Vec<(Operation, Option<String>, bool)> {
     let words: Vec<_> = doing.resource.split(' ').collect();
-    let word = |name: &&str| (Operation::Read, Some(format!("/ws/{name}")), false);
     match (doing.operation, words.as_slice()) {
         (Operation::Command, ["ls", names @ ..]) => {
             names.iter().map(|name| (Operation::Read, Some(format!("/ws/{name}")), true)).collect()
         }
-        (Operation::Command, ["git", names @ ..]) => {
-            let network = names.contains(&"push").then_some((Operation::Network, None, true));
-            names.iter().map(word).chain(network).collect()
-        }
-        (Operation::Command, [_, names @ ..]) => names.iter().map(word).collect(),
+        // The other words are names of subcommands, remotes and scripts, and no paths.
+        (Operation::Command, ["git", "push", ..]) => vec![(Operation::Network, None, true)],
         _ => Vec::new(),
     }
 }

@@ -131,9 +131,19 @@ async fn what_copies_or_packs_a_directory_reads_what_is_denied_in_it() {
         "tar -C sub -cf - .",
         "rsync -a sub out",
         "find sub -exec cat {} +",
-        "find . -name a.rs -exec cat {} ;",
+        // The command reads other files than those that a name selects.
+        "find . -exec cat {} + -name a.rs",
+        "find . -name a.rs -exec true {} + -o -exec cat {} +",
+        "find . -newer -name -print -exec cat {} +",
+        "find . -name a.rs -execdir cat .env {} +",
+        "find . -name sub -exec cat {}/.env +",
+        "find . -name a.rs -exec node x.js {} +",
     ];
     all_asked(&agent, &lines);
+    none_denied(&agent, &["find . -name a.rs -exec cat {} ';'", "find . -name '*.rs' -exec grep x {} +"]);
+    assert_eq!(verdict(&agent, "find . -name a.rs -exec cat {} +"), Effect::Allow);
+    std::os::unix::fs::symlink("sub/.env", Path::new(&work).join("notes.rs")).unwrap();
+    all_asked(&agent, &["find . -name notes.rs -exec cat {} +"]);
     all_denied(&agent, &["cp sub/.en? out"]);
     none_denied(&agent, &["cp -r plain out", "tar cf a.tar plain", "rsync -a plain out"]);
 }

@@ -20,6 +20,11 @@ fn all_denied(agent: &Agent, lines: &[&str]) {
     assert!(wrong.is_empty(), "not denied: {wrong:#?}");
 }
 
+fn all_asked(agent: &Agent, lines: &[&str]) {
+    let wrong = others(agent, Effect::Ask, lines);
+    assert!(wrong.is_empty(), "not asked: {wrong:#?}");
+}
+
 fn all_allowed(agent: &Agent, lines: &[&str]) {
     let wrong = others(agent, Effect::Allow, lines);
     assert!(wrong.is_empty(), "not allowed: {wrong:#?}");

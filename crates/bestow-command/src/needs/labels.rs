@@ -20,9 +20,9 @@ pub(crate) fn of(known: &Program, rest: &[Word]) -> Few<usize> {
     known.labels.iter().flat_map(|form| Form::of(form, known).labels(rest)).collect()
 }
 
-/// Returns the index behind the words that a form takes: its fixed words and its names. If it `starts` a command,
-/// returns the index of this command, which may be the value of an option. Returns none if the words are not of this
-/// form.
+/// Returns the index behind the words that a form takes: its fixed words and its names. If the form has an option, this
+/// is the index of the option. If it `starts` a command, returns the index of this command, which may be the value of
+/// an option. Returns none if the words are not of this form.
 pub(crate) fn end_of_form(text: &'static str, starts: bool, known: &Program, rest: &[Word]) -> Option<usize> {
     let form = Form::of(text, known);
     let split = form.split(rest);
@@ -41,6 +41,9 @@ pub(crate) fn end_of_form(text: &'static str, starts: bool, known: &Program, res
     for _ in form.entries().filter(|entry| *entry == "*") {
         end = operands.next()? + 1;
     }
+    if form.entries().any(|entry| entry.starts_with('-')) {
+        end = end.max(*split.own_options.first()?);
+    }
     if starts { operands.next() } else { Some(end) }
 }
 
@@ -58,6 +61,8 @@ struct Split {
     operands: Vec<usize>,
     /// The options with a text as value, the number of operands before them, and the index of the word with the text.
     texts: Vec<(usize, usize)>,
+    /// The options without a value that the form names.
+    own_options: Vec<usize>,
     /// True if an option is given with which the form says nothing about names.
     is_excluded: bool,
     /// True if every word was understood.
@@ -142,6 +147,9 @@ impl Form<'_> {
         if self.takes_text(name) {
             split.texts.push((operands, if is_joined { at } else { at + 1 }));
             return Some(if is_joined { 1 } else { 2 });
+        }
+        if self.entries().any(|entry| entry == text) {
+            split.own_options.push(at);
         }
         if is_joined && name.starts_with("--") {
             return Some(1);

@@ -13,14 +13,14 @@ use crate::needs::roles::words::{Given, Text, Valued, Words};
 use crate::{
     evaluator,
     few::Few,
-    lang::sed,
+    lang::{find, sed},
     needs::{
         directories,
         operand::{Operand, exact},
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, list},
-    programs::{AllWords, Program, Reads, Role, Selects},
+    programs::{self, AllWords, Program, Reads, Role, Selects},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
@@ -125,7 +125,7 @@ pub(super) fn of(
         "curl" => curl(known, rest).into(),
         "wget" => wget(known, rest).into(),
         "tar" | "bsdtar" => tar(rest).into(),
-        "find" | "gfind" => find(rest).into(),
+        "find" | "gfind" => searched_by_find(rest).into(),
         "date" => date(rest).into(),
         "git" => git::named(rest).into(),
         _ => by_role(name, known, rest, reads_only, form),
@@ -337,7 +337,10 @@ const CURL_NAMED_FILE: List<'static> = list!("--data-urlencode --url-query --var
 fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
-    let dir = words.values_of(list!("--output-dir")).find_map(Text::text);
+    // `--output` and its abbreviations are another option.
+    let names_dir =
+        |given: &&Given<'_>| given.name.len() > "--output".len() && is_short_for(&given.name, "--output-dir");
+    let dir = words.options.iter().filter(names_dir).find_map(|given| given.value.as_ref()?.text());
     let below = |text: &str| match &dir {
         Some(dir) if !text.starts_with('/') => format_smolstr!("{dir}/{text}"),
         Some(_) | None => text.into(),
@@ -470,27 +473,44 @@ fn tar(rest: &[Word]) -> Vec<Operand> {
     named
 }
 
-fn find(rest: &[Word]) -> Vec<Operand> {
+/// Returns true if a command that `find` runs reads the found files, and no files beside them.
+fn reads_what_is_found(command: &find::Run) -> bool {
+    let Some((program, rest)) = command.words.split_first().filter(|_| command.is_certain) else { return false };
+    let name = base_name(program.text());
+    let known = programs::known(name);
+    let reads = match role_of(known) {
+        Some(Role::Reads | Role::Lists) => known.files.as_ref().is_some_and(|files| files.writes.is_empty()),
+        Some(Role::Searches) => name.ends_with("grep") || name == "rg",
+        _ => false,
+    };
+    reads && rest.iter().all(|arg| arg.text() == "{}" || !arg.text().contains("{}"))
+}
+
+fn searched_by_find(rest: &[Word]) -> Vec<Operand> {
     let starts = rest.iter().skip_while(|arg| matches!(arg.text(), "-H" | "-L" | "-P"));
     let starts: Vec<_> = starts.take_while(|arg| !arg.text().starts_with(['-', '(', '!'])).collect();
     let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));
-    let (deletes, runs) = (has(&["-delete"]), has(&["-exec", "-execdir", "-ok", "-okdir"]));
+    let runs = |arg: &Word| matches!(arg.text(), "-exec" | "-execdir" | "-ok" | "-okdir");
+    let (deletes, command) = (has(&["-delete"]), rest.iter().position(runs));
     let access = if deletes { Access::Write } else { Access::Read };
     let below = if deletes { Below::Everything } else { Below::Names };
     let mut named: Vec<_> = starts.iter().filter_map(|arg| path(arg, access, below)).collect();
     if starts.is_empty() {
         named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
     }
-    let follows = rest.iter().any(|arg| arg.text() == "-L" || arg.text() == "-follow");
-    let before: Vec<_> = rest.iter().skip(starts.len()).take_while(|arg| !arg.text().starts_with("-exec")).collect();
-    let selection =
-        Some(selection::name_selection(&before)).filter(|selection| !selection.is_everything()).map(Arc::new);
-    if runs {
-        // The program may read and write the files that `find` passes to it.
+    if let Some(before) = command {
+        let actions = find::actions(rest);
+        let only_read = actions.commands.iter().all(reads_what_is_found);
+        // Another program may write the files that `find` passes to it, and use what is beside them.
+        let accesses: &[Access] = if only_read { &[Access::Read] } else { &[Access::Read, Access::Write] };
+        let selection = only_read.then(|| selection::name_selection(&actions.others, before));
+        let selection = selection.filter(|selection| !selection.is_everything()).map(Arc::new);
+        // A program that opens a link reads its target.
         let found = named.clone().into_iter().flat_map(|start| {
-            [Access::Read, Access::Write].map(|access| Operand {
-                access,
-                below: Below::Everything.followed_if(follows && access == Access::Read),
+            let selection = &selection;
+            accesses.iter().map(move |access| Operand {
+                access: *access,
+                below: Below::Everything.followed_if(*access == Access::Read),
                 certain: false,
                 selection: selection.clone(),
                 ..start.clone()

@@ -242,17 +242,26 @@ proptest! {
     }
 }
 
-/// In a mode that allows only reads, the engine trusts no file of a directory.
+/// In a mode that allows only reads, the engine trusts no file of a directory, except a repository that no agent may
+/// write.
 #[tokio::test]
 async fn strict_modes_trust_no_program_that_obeys_its_directory() {
     let ground = Ground::new();
+    let mut agents = Vec::new();
     for (mode, name, expected) in [(Mode::Plan, "p", Verdict::Deny), (Mode::Untrusted, "u", Verdict::Ask)] {
         let agent = ground.agent_in(mode, name, "repo", &[]).await;
-        for command in ["git status", "cargo tree", "npm ls"] {
+        for command in ["cargo tree", "npm ls", "git commit -m x"] {
             assert_eq!(verdict(&agent, command), expected, "{mode:?} {command}");
         }
-        for command in ["ls -la", "cat x | head", "git --version", "rg x"] {
+        for command in ["ls -la", "cat x | head", "git --version", "rg x", "git status"] {
             assert_eq!(verdict(&agent, command), Verdict::Allow, "{mode:?} {command}: {}", reason(&agent, command));
+        }
+        agents.push((agent, expected));
+    }
+    let _writer = ground.agent("writer", "out", &["repo/.git"]).await;
+    for (agent, expected) in &agents {
+        for command in ["git status", "git log", "git diff", "git status && ls"] {
+            assert_eq!(verdict(agent, command), *expected, "{command}: {}", reason(agent, command));
         }
     }
 }

@@ -8,7 +8,7 @@ use bestow::{
 };
 use serde_json::json;
 
-use super::{all_allowed, all_denied};
+use super::{all_allowed, all_asked, all_denied};
 use crate::{
     findings::{
         decision::{all_are, call},
@@ -251,17 +251,11 @@ async fn what_is_read_by_a_tree_a_link_or_a_repository_is_denied() {
             "git cat-file -p HEAD:d/f",
             "git cat-file blob :d/f",
             "git cat-file --textconv HEAD:d/f",
-            "git grep .",
-            "git grep x -- d",
-            "git grep x HEAD",
             "git grep x d/f",
             "git diff d/f",
-            "git diff -- d",
             "git log -p -- d/f",
             "git blame d/f",
             "git annotate d/f",
-            "git archive HEAD",
-            "git checkout-index -a --prefix=k/",
             "git restore --source=HEAD d/f",
             "ln d/f b",
             "ln secrets/x b",
@@ -270,6 +264,18 @@ async fn what_is_read_by_a_tree_a_link_or_a_repository_is_denied() {
             "git -C d show :./f",
             "docker run -v ./secrets:/x:ro a",
             "docker cp secrets/x c:/x",
+        ],
+    );
+    // One of many files: a person decides, also in mode `bypass`.
+    all_asked(
+        &ground.agent,
+        &[
+            "git grep .",
+            "git grep x -- d",
+            "git grep x HEAD",
+            "git diff -- d",
+            "git archive HEAD",
+            "git checkout-index -a --prefix=k/",
         ],
     );
     all_allowed(

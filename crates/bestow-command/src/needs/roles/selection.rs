@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 
 use crate::{
+    lang::find::takes_value,
     needs::{
         operand::exact,
         roles::words::{Words, means},
@@ -124,18 +125,21 @@ impl Choices {
     }
 }
 
-/// Returns the selection of a `find` expression: a conjunction may begin with a test of the name. Options of other
-/// kinds, and operators, select nothing here.
-pub(super) fn name_selection(expression: &[&Word]) -> Selection {
+/// Returns the selection of a `find` expression, without its commands: a conjunction may have a test of the name among
+/// the `before` words that stand before the first command. Options of other kinds, and operators, select nothing here.
+pub(super) fn name_selection(expression: &[Word], before: usize) -> Selection {
     let is_operator = |text: &str| matches!(text, "-o" | "-or" | "!" | "-not" | "(" | ")" | "," | "-prune");
     let mut selection = Selection::default();
     if expression.iter().any(|arg| is_operator(arg.text()) || exact(arg).is_none()) {
         return selection;
     }
-    let mut names = expression.windows(2).filter_map(|pair| match pair {
-        [test, glob] if test.text() == "-name" => exact(glob),
-        _ => None,
-    });
-    selection.only.extend(names.next().filter(|glob| !has_other_signs(glob)));
+    let mut words = expression.iter().take(before);
+    while let Some(word) = words.next() {
+        let value = if takes_value(word.text()) { words.next() } else { None };
+        if word.text() == "-name" {
+            selection.only.extend(value.and_then(exact).filter(|glob| !has_other_signs(glob)));
+            break;
+        }
+    }
     selection
 }
