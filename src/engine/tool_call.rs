@@ -358,9 +358,7 @@ impl Shared {
             let target = Target::Path(path.clone());
             understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin: UseOrigin::Named });
             if self.holds_something(&path) {
-                [Access::Read, Access::Write]
-                    .into_iter()
-                    .for_each(|access| reached.all_below(access, path.clone()));
+                [Access::Read, Access::Write].into_iter().for_each(|access| reached.all_below(access, path.clone()));
             }
         }
         understood

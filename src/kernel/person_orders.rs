@@ -32,6 +32,10 @@ const HARMLESS: &[&str] = &[
     "why",
 ];
 
+/// The words that make an order of a harmless command: it moves or cuts the trail, runs a task, or lets whoever drives it
+/// answer as a person.
+const ORDERS: &[(&str, &[&str])] = &[("audit", &["cut", "rotate"]), ("mcp", &["--elicit"]), ("tasks", &["run"])];
+
 /// Returns the order of a person that the action gives, as in `bestow approve`.
 pub(super) fn order_in(action: &ResolvedAction) -> Option<String> {
     let commands = action.uses.iter().filter_map(|used| match &used.target {
@@ -55,7 +59,12 @@ fn order(command: &Spoken) -> Option<String> {
     match words.next().map(Said::known) {
         None => None,
         Some(None) => Some(PROGRAM.to_owned()),
-        Some(Some(word)) if word.starts_with('-') || HARMLESS.contains(&word) => None,
+        Some(Some(word)) if word.starts_with('-') => None,
+        Some(Some(word)) if HARMLESS.contains(&word) => {
+            let (_, orders) = ORDERS.iter().find(|(name, _)| *name == word)?;
+            let is_order = |word: &Said| word.known().is_none_or(|text| orders.contains(&text));
+            words.any(is_order).then(|| format!("{PROGRAM} {word}"))
+        }
         Some(Some(word)) => Some(format!("{PROGRAM} {word}")),
     }
 }

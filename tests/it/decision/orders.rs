@@ -24,6 +24,10 @@ async fn no_agent_gives_an_order_of_a_person_in_any_mode() {
         "echo 0a1b2c3d4e5f | xargs bestow token revoke",
         "find . -exec bestow keep r1 \\;",
         "if true; then bestow serve; fi",
+        "bestow audit cut --state state --before 5",
+        "bestow audit $WHAT --state state",
+        "bestow tasks run cron/nightly",
+        "bestow mcp --agent lead --config agents.toml --elicit",
         "script -qc 'bestow token create --role operator' /dev/null",
     ] {
         let explained = bold.explain(&Action::command(line)).unwrap();

@@ -144,9 +144,13 @@ kind = \"subagent\"
         project.policy(POLICY);
         let with =
             |words: &[&str]| Mcp::start(project.path(), &[&["--config", "agents.toml", "--elicit"], words].concat());
+        // The attack: a process without a terminal plays the client, and answers.
+        let (code, told) = with(&["--agent", "lead", "--by", "ann"]).end().await;
+        assert!(code == Some(3) && told.contains("--approver-token-file"), "{code:?} {told}");
         let (code, told) = with(&["--agent", "bot"]).end().await;
         assert!(code == Some(64) && told.contains("background agent"), "{told}");
-        let mut mcp = with(&["--agent", "lead", "--by", "ann"]);
+        let secret = ["--approver-token-file", "state/approver-token"];
+        let mut mcp = with(&[&["--agent", "lead", "--by", "ann"][..], &secret].concat());
         mcp.client.greet_with("2025-11-25", json!({ "elicitation": {} })).await;
         mcp.client.result("tools/list", json!({})).await;
         let asked = json!({ "permissions": ["@network"], "reason": "to publish", "wait_seconds": 50 });
@@ -272,7 +276,21 @@ kind = \"subagent\"
             (&words("lead", "bot"), 1, "--role approver"),
             (&words("lead", "none"), 1, "none"),
             (&without, 64, "--approver-token-file"),
-            (&["--agent", "lead", "--elicit", "--approver-token-file", "you"], 64, "--approver-token-file"),
+            (
+                &[
+                    "--agent",
+                    "lead",
+                    "--config",
+                    "agents.toml",
+                    "--state",
+                    "own",
+                    "--elicit",
+                    "--approver-token-file",
+                    "you",
+                ],
+                3,
+                "--approver-token-file",
+            ),
         ] {
             let (exit, told) = Mcp::start(project.path(), words).end().await;
             assert!(exit == Some(code) && told.contains(why), "{words:?}: {exit:?} {told}");
@@ -285,7 +303,17 @@ kind = \"subagent\"
         let script = Path::new(ROOT).join("tests/it/mcp/counterparts/client-elicit.mjs");
         for (answer, status) in [("once", "granted"), ("deny", "denied")] {
             let project = served();
-            let own: &[&str] = &["--agent", "lead", "--config", "agents.toml", "--elicit", "--state", "own"];
+            let own: &[&str] = &[
+                "--agent",
+                "lead",
+                "--config",
+                "agents.toml",
+                "--elicit",
+                "--state",
+                "own",
+                "--approver-token-file",
+                "own/approver-token",
+            ];
             for words in [own, &words("lead", "you")] {
                 let mut command = tokio::process::Command::new("node");
                 command.arg(&script).arg(&place).args([answer, BESTOW, "mcp"]).args(words);

@@ -20,9 +20,10 @@ pub(crate) struct McpArgs {
     /// The person who answers with `--elicit`, as records name them [default: USER, LOGNAME or `operator`]
     #[arg(long, value_name = "PERSON", requires_all = ["elicit", "agent"])]
     pub(crate) by: Option<ApproverId>,
-    /// With a server: the file whose first line is the token of the approver who answers with `--elicit`
+    /// The file whose first line is the token of the approver who answers with `--elicit`
     ///
-    /// The client then shows the requests of all agents of the owner of this token.
-    #[arg(long, value_name = "FILE", requires = "elicit", conflicts_with = "agent")]
+    /// The client then shows the requests of all agents of the owner of this token. With `--agent`, where no server runs,
+    /// it is the file `approver-token` of the state directory, and only needed where there is no terminal.
+    #[arg(long, value_name = "FILE", requires = "elicit")]
     pub(crate) approver_token_file: Option<PathBuf>,
 }

@@ -33,7 +33,9 @@ pub(crate) use removals::{
     move_to_nothing, set_user_id, target_of_bytes, vital_output, vital_target, whole_drive,
 };
 pub(crate) use requests::{deletion_at_platform, deletion_in_store, destructive_mutation, destructive_statement};
-pub(crate) use scripts::{awk_program, compiler_check, find_expression, jq_words, sed_script, yq_expression};
+pub(crate) use scripts::{
+    awk_program, compiler_check, find_expression, jq_program, jq_words, sed_script, yq_expression,
+};
 pub(crate) use stores::{
     all_containers, directory_of_manifests, migration_of_everything, no_dry_run, removal_in_store, store_reading,
     unknown_keys,

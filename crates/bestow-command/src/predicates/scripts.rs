@@ -68,10 +68,22 @@ pub(crate) fn jq_words(rest: &[Word]) -> Answer {
             | "-rc" | "-nr" | "-rn" | "-sr" | "-rs" | "-cr" | "--raw-output" | "--compact-output" | "--null-input"
             | "--slurp" | "--exit-status" | "--tab" | "--raw-input" | "--sort-keys" => {}
             text if text.starts_with('-') => return Err("an option that is not on the list".into()),
-            _ => {}
+            text => when(!imports(text), IMPORTS)?,
         }
     }
     Ok(())
+}
+
+/// The reason to refuse a program that imports.
+const IMPORTS: &str = "a program that reads further files by `import` or `include`";
+
+fn imports(program: &str) -> bool {
+    program.contains("import") || program.contains("include")
+}
+
+/// Refuses a program of `jq` that imports: it reads a file that no operand names.
+pub(crate) fn jq_program(options: &Options<'_>) -> Answer {
+    when(!options.operands.iter().any(|word| imports(word.text())), IMPORTS)
 }
 
 /// Refuses `yq -s`, which writes files in one of the two programs of that name. Also refuses `load`, which reads files.
@@ -151,7 +163,10 @@ pub(crate) fn compiler_check(rest: &[Word]) -> Answer {
             let kind = text.rsplit_once('.').map(|(_, kind)| kind);
             let known = kind.is_some_and(|kind| SOURCES.contains(&kind) || prints && HEADERS.contains(&kind));
             // Without a language, `-E` takes the input for C.
-            let said = (language || prints && text == "-") && matches!(text, "-" | "/dev/null" | "/dev/stdin");
+            // A program on the input may include any file, and its text is printed. With `-dM`, only macros are.
+            let macros = rest.iter().any(|word| word.text() == "-dM");
+            let said = (language || prints && text == "-")
+                && (text == "/dev/null" || (macros || !prints) && matches!(text, "-" | "/dev/stdin"));
             when((known || said) && !text.starts_with('@'), "a file whose check may leave files")?;
         }
     }

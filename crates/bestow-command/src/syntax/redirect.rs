@@ -218,11 +218,10 @@ enum Operator {
     },
 }
 
-/// Returns true for a descriptor: `1`, `-`, `1-`.
+/// Returns true for a descriptor: `1`, `-`. The form `1-` is one in bash and a file in zsh, so it counts as a file.
 fn is_descriptor(target: &RawWord) -> bool {
     let [Piece::Bare(text) | Piece::Quoted(text)] = target.pieces.as_slice() else { return false };
-    let digits = text.strip_suffix('-').unwrap_or(text);
-    text == "-" || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns the text of a piece of a delimiter. A delimiter is not expanded, so a dollar sign is ordinary text. Rare
