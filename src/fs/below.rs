@@ -67,7 +67,7 @@ pub(crate) fn denied_below(
             }
         }
     }
-    look(&searched, &starts, |path| take(path))?;
+    look(&searched, &starts, take)?;
     Ok(found)
 }
 

@@ -38,9 +38,9 @@ const ORDERS: &[(&str, &[&str])] = &[("audit", &["cut", "rotate"]), ("mcp", &["-
 
 /// Returns the order of a person that the action gives, as in `bestow approve`.
 pub(super) fn order_in(action: &ResolvedAction) -> Option<String> {
-    let commands = action.uses.iter().filter_map(|used| match &used.target {
-        Target::Command { parts: Some(parts), .. } => Some(parts),
-        _ => None,
+    let commands = action.uses.iter().filter_map(|used| {
+        let Target::Command { parts: Some(parts), .. } = &used.target else { return None };
+        Some(parts)
     });
     let mut commands = commands.flatten().flat_map(|part| part.runs.iter().chain(&part.starts));
     commands.find_map(order)

@@ -1,12 +1,9 @@
 //! An engine of its own for a command of one agent, and the reasons why there is none.
 
-use std::{
-    fmt,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fmt, path::Path, time::Duration};
 
 use bestow::{AgentId, Engine, journal::JournalError, policy::OpenError, text::Escaped};
+use tokio::time::Instant;
 
 use crate::{args::OwnEngine, dashboard, exit::Exit};
 

@@ -57,6 +57,11 @@ pub(crate) fn status(refusal: &Refusal) -> StatusCode {
         Refusal::Credential(why) => match why {
             CredentialRefusal::Unknown(_) => StatusCode::NOT_FOUND,
             CredentialRefusal::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            CredentialRefusal::Exists(_)
+            | CredentialRefusal::Revoked(_)
+            | CredentialRefusal::Id
+            | CredentialRefusal::Name { .. }
+            | CredentialRefusal::NoOwner(_) => StatusCode::CONFLICT,
             _ => StatusCode::CONFLICT,
         },
         Refusal::ProcessEnded(..) => StatusCode::GONE,

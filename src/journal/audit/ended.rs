@@ -59,8 +59,6 @@ pub fn resolution(
 /// Returns how a request ended, if this record says so.
 fn ended_by(line: &[u8]) -> Option<Arc<Resolution>> {
     memmem::find(line, ENDED)?;
-    match serde_json::from_slice::<Record>(line).ok()?.event {
-        Event::Resolved { resolution, .. } => Some(resolution),
-        _ => None,
-    }
+    let Event::Resolved { resolution, .. } = serde_json::from_slice::<Record>(line).ok()?.event else { return None };
+    Some(resolution)
 }

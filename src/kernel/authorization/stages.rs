@@ -269,9 +269,9 @@ fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> 
         reasons.push(format!("it may use {}, {by}", named_paths(&paths)));
     }
     let unresolved = heard.unresolved.iter().filter_map(|place| case.action.uses.iter().nth(*place));
-    reasons.extend(unresolved.filter_map(|used| match &used.target {
-        Target::Unresolved { why, .. } => Some(why.as_ref().to_owned()),
-        _ => None,
+    reasons.extend(unresolved.filter_map(|used| {
+        let Target::Unresolved { why, .. } = &used.target else { return None };
+        Some(why.as_ref().to_owned())
     }));
     let (source, reason) = (AgentOrigin::Rule, reasons.join("; "));
     let finding = match confined(case, mode) {

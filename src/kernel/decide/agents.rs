@@ -124,11 +124,11 @@ impl State {
     /// Returns the denials of a retired agent that bind a later agent with its id and owner: a permanent one for good,
     /// and one for a run for a day.
     fn outliving_denials(&self, agent: &AgentId, events: &[Event], now: Timestamp) -> Vec<Event> {
-        let ended = events.iter().filter_map(|event| match event {
-            Event::RulingEnded { ruling, .. } if ruling.verdict == Verdict::Deny => Some(ruling),
-            _ => None,
+        let ended = events.iter().filter_map(|event| {
+            let Event::RulingEnded { ruling, .. } = event else { return None };
+            Some(ruling)
         });
-        let own = ended.filter(|ruling| ruling.agent == *agent);
+        let own = ended.filter(|ruling| ruling.verdict == Verdict::Deny && ruling.agent == *agent);
         let ids = (self.next_ruling..).map(SavedDecisionId::new);
         let again = own.zip(ids).map(|(ruling, id)| {
             let until = now.after(DENIAL_AFTER_RUN);

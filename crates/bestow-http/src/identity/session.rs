@@ -47,8 +47,8 @@ fn no_link() -> Problem {
 }
 
 fn unrecorded(why: CredentialError) -> Problem {
-    match why {
-        CredentialError::NotRecorded(why) => why.into(),
-        why => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", why.to_string()),
+    if let CredentialError::NotRecorded(why) = why {
+        return why.into();
     }
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", why.to_string())
 }

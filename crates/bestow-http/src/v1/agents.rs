@@ -227,14 +227,17 @@ async fn enable(
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_mode(events: &[Event], admin: &Admin, engine: &Engine) -> Option<Response> {
-    let changed = |event| if let &Event::ModeChanged { ref agent, .. } = event { Some(agent) } else { None };
-    let profile = admin.profile(events.iter().find_map(changed)?).ok()?;
+    let agent = events.iter().find_map(|event| {
+        let Event::ModeChanged { agent, .. } = event else { return None };
+        Some(agent)
+    })?;
+    let profile = admin.profile(agent).ok()?;
     Some(Json(AgentView::of(&profile, engine)).into_response())
 }
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_approval(events: &[Event]) -> Option<Response> {
-    let made = |event| if let &Event::RulingMade { ref ruling } = event { Some(ruling.id) } else { None };
+    let made = |event: &Event| if let Event::RulingMade { ruling } = event { Some(ruling.id) } else { None };
     let saved_decision_id = events.iter().find_map(made)?;
     Some(Json(Enabled { saved_decision_id }).into_response())
 }

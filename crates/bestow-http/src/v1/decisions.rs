@@ -91,7 +91,7 @@ async fn undo(
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_revocation(events: &[Event]) -> Option<Response> {
-    let ended = |event| if let &Event::RulingEnded { ref ruling, .. } = event { Some(ruling.id) } else { None };
+    let ended = |event: &Event| if let Event::RulingEnded { ruling, .. } = event { Some(ruling.id) } else { None };
     let saved_decision_id = events.iter().find_map(ended)?;
     Some(Json(RevokedDecision { saved_decision_id }).into_response())
 }

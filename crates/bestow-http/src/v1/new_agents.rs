@@ -174,14 +174,18 @@ async fn retire(
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_agent(events: &[Event], engine: &Engine) -> Option<Response> {
-    let added = |event| if let &Event::AgentRegistered { ref profile, .. } = event { Some(profile) } else { None };
-    let profile = events.iter().find_map(added)?;
+    let profile = events.iter().find_map(|event| {
+        let Event::AgentRegistered { profile, .. } = event else { return None };
+        Some(profile)
+    })?;
     Some((StatusCode::CREATED, Json(AgentView::of(profile, engine))).into_response())
 }
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_retirement(events: &[Event]) -> Option<Response> {
-    let retired = |event| if let &Event::AgentRetired { ref agent } = event { Some(agent.clone()) } else { None };
-    let agent_id = events.iter().find_map(retired)?;
+    let agent_id = events.iter().find_map(|event| {
+        let Event::AgentRetired { agent } = event else { return None };
+        Some(agent.clone())
+    })?;
     Some(Json(Retired { agent_id }).into_response())
 }

@@ -128,14 +128,14 @@ struct Started {
 /// The result of an order that is an action: it is done, or a person must decide first.
 enum Done<T> {
     Yes(T),
-    Asks(AuthorizeResult),
+    Asks(Box<AuthorizeResult>),
 }
 
 impl<T: Serialize> Done<T> {
     fn response(self, status: StatusCode) -> Response {
         match self {
             Done::Yes(done) => (status, Json(done)).into_response(),
-            Done::Asks(decided) => (StatusCode::ACCEPTED, Json(decided)).into_response(),
+            Done::Asks(decided) => (StatusCode::ACCEPTED, Json(*decided)).into_response(),
         }
     }
 }
@@ -163,7 +163,7 @@ async fn start(
     let work = async move {
         let profile = agent.sandbox_profile(&permissions)?;
         if let Some(asked) = asked(&agent, profile.process_action(&command)?).await? {
-            return Ok(Done::Asks(asked));
+            return Ok(Done::Asks(Box::new(asked)));
         }
         started(&agent, &sandbox, profile, command).await
     };
@@ -350,7 +350,7 @@ async fn restart(
 ) -> Result<Response, Problem> {
     let work = async move {
         if let Some(asked) = asked(&agent, agent.process_restart_action(process_id)?).await? {
-            return Ok(Done::Asks(asked));
+            return Ok(Done::Asks(Box::new(asked)));
         }
         agent.process_restart(process_id).await?;
         Ok(Done::Yes(Started { process_id }))
@@ -416,22 +416,20 @@ impl From<NotDone> for Problem {
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_start(events: &[Event], status: StatusCode) -> Option<Response> {
-    let started = |event| match event {
-        &Event::Process(ProcessEvent::Started { ref process } | ProcessEvent::Restarted { ref process, .. }) => {
-            Some(process.id)
-        }
-        _ => None,
-    };
-    let process_id = events.iter().find_map(started)?;
+    let process_id = events.iter().find_map(|event| {
+        let Event::Process(ProcessEvent::Started { process } | ProcessEvent::Restarted { process, .. }) = event else {
+            return None;
+        };
+        Some(process.id)
+    })?;
     Some((status, Json(Started { process_id })).into_response())
 }
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_stop(events: &[Event]) -> Option<Response> {
-    let stopped = |event| match event {
-        &Event::Process(ProcessEvent::Stopped { ref process, .. }) => Some(process.id),
-        _ => None,
-    };
-    let process_id = events.iter().find_map(stopped)?;
+    let process_id = events.iter().find_map(|event| {
+        let Event::Process(ProcessEvent::Stopped { process, .. }) = event else { return None };
+        Some(process.id)
+    })?;
     Some(Json(Stopping { process_id }).into_response())
 }

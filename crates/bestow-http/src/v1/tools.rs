@@ -95,7 +95,10 @@ async fn declare(
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(super) fn stored_declaration(events: &[Event]) -> Option<Response> {
-    let declared = |event| if let &Event::DeclarationsChanged { ref tools, .. } = event { Some(tools) } else { None };
-    let tools = events.iter().find_map(declared)?.iter().map(|tool| tool.name().clone()).collect();
+    let declared = events.iter().find_map(|event| {
+        let Event::DeclarationsChanged { tools, .. } = event else { return None };
+        Some(tools)
+    })?;
+    let tools = declared.iter().map(|tool| tool.name().clone()).collect();
     Some(Json(DeclaredTools { tools }).into_response())
 }

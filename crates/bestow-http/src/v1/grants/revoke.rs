@@ -145,8 +145,10 @@ pub(in crate::v1) async fn undo_held(
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 /// A person sees what ended with the grant.
 pub(in crate::v1) fn stored_revocation(events: &[Event], is_person: bool) -> Option<Response> {
-    let revoked = |event| if let &Event::GrantRevoked { ref grant, .. } = event { Some(grant) } else { None };
-    let mut revoked = events.iter().filter_map(revoked);
+    let mut revoked = events.iter().filter_map(|event| {
+        let Event::GrantRevoked { grant, .. } = event else { return None };
+        Some(grant)
+    });
     let grant_id = revoked.next()?.id;
     let also_ended = revoked.filter(|_| is_person).map(|grant| GrantView::of(grant)).collect();
     Some(Json(Revoked { grant_id, also_ended }).into_response())

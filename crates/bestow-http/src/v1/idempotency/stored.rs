@@ -55,10 +55,11 @@ fn events(trail: &PathBuf, steps: &[Arc<KeyedWrite>]) -> Result<Vec<Event>, Jour
     let mut events = Vec::new();
     for step in steps {
         for record in audit::records_after(trail, step.first.saturating_sub(1))? {
-            match record?.recorded.event {
-                Event::WriteKeyed { write } if write == *step => break,
-                event => events.push(event),
+            let event = record?.recorded.event;
+            if matches!(&event, Event::WriteKeyed { write } if write == step) {
+                break;
             }
+            events.push(event);
         }
     }
     Ok(events)

@@ -80,10 +80,12 @@ pub(super) async fn cancel(
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(in crate::v1) fn stored_request(events: &[Event], agent: &Agent) -> Option<Response> {
-    let id = events.iter().find_map(|event| match event {
-        Event::Requested { request } | Event::Joined { request } => Some(request.id),
-        Event::Resolved { resolution, .. } => Some(resolution.request),
-        _ => None,
+    let id = events.iter().find_map(|event| {
+        if let Event::Requested { request } | Event::Joined { request } = event {
+            return Some(request.id);
+        }
+        let Event::Resolved { resolution, .. } = event else { return None };
+        Some(resolution.request)
     })?;
     let state = match agent.ticket(id) {
         Ok(ticket) => RequestState::of_ticket(&ticket),
