@@ -40,10 +40,14 @@ impl Engine {
     }
 }
 
+fn follows_files(obeys: &Obeys) -> Arc<str> {
+    format!("`{}` follows files of its directory", Escaped(&obeys.program)).into()
+}
+
 impl Shared {
     /// Raises the tier of each part that obeys files which agents may write.
     pub(super) fn trusting_nobody(&self, mut understood: ResolvedAction) -> Result<ResolvedAction, Error> {
-        let ResolvedAction { uses, cwd, tier, tier_reason, .. } = &mut understood;
+        let ResolvedAction { uses, cwd, tier, tier_reason, strictly, .. } = &mut understood;
         let Target::Command { parts: Some(parts), doing, .. } = &mut uses.own.target else { return Ok(understood) };
         let is_open = self.look(|state, now| {
             let around = &self.around_programs;
@@ -62,7 +66,10 @@ impl Shared {
             }
             for obeys in std::mem::take(&mut part.obeys) {
                 let known = looked.iter().find(|(other, _)| *other == obeys).map(|(_, why)| why.clone());
+                // Where only reads happen, a repository that no agent may write is trusted, and no other file.
+                let is_trusted = !*strictly || matches!(obeys.files, Obeyed::Repository);
                 let why = match known {
+                    _ if !is_trusted => Some(follows_files(&obeys)),
                     Some(why) => why,
                     None => {
                         let why = self.distrusted(&obeys, cwd.as_ref())?;

@@ -135,11 +135,12 @@ async fn what_copies_or_packs_a_directory_reads_what_is_denied_in_it() {
         "find . -exec cat {} + -name a.rs",
         "find . -name a.rs -exec true {} + -o -exec cat {} +",
         "find . -newer -name -print -exec cat {} +",
-        "find . -name a.rs -execdir cat .env {} +",
-        "find . -name sub -exec cat {}/.env +",
         "find . -name a.rs -exec node x.js {} +",
     ];
     all_asked(&agent, &lines);
+    for line in ["find . -name a.rs -execdir cat .env {} +", "find . -name sub -exec cat {}/.env +"] {
+        assert_eq!(verdict(&agent, line), Effect::Deny, "{line}");
+    }
     none_denied(&agent, &["find . -name a.rs -exec cat {} ';'", "find . -name '*.rs' -exec grep x {} +"]);
     assert_eq!(verdict(&agent, "find . -name a.rs -exec cat {} +"), Effect::Allow);
     std::os::unix::fs::symlink("sub/.env", Path::new(&work).join("notes.rs")).unwrap();

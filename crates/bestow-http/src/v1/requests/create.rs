@@ -97,6 +97,9 @@ pub(in crate::v1) fn stored_request(events: &[Event], agent: &Agent) -> Option<R
 
 /// Returns the answer to a write that was carried out before, from its events; none if they do not contain it.
 pub(in crate::v1) fn stored_end(events: &[Event]) -> Option<Response> {
-    let ended = |event| if let &Event::Resolved { ref resolution, .. } = event { Some(resolution) } else { None };
-    Some(Json(RequestState::ended(events.iter().find_map(ended)?)).into_response())
+    let ended = events.iter().find_map(|event| {
+        let Event::Resolved { resolution, .. } = event else { return None };
+        Some(resolution)
+    })?;
+    Some(Json(RequestState::ended(ended)).into_response())
 }
