@@ -86,8 +86,9 @@ pub(crate) fn require(state: &Path) -> Result<(), Exit> {
     refuse_others(state).map_err(Exit::failed)
 }
 
-/// The time to wait for another command on the same directory. Such a command takes a moment.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time to wait for another command on the same directory. Such a command takes a moment, and a server that starts
+/// beside it answers orders once it has read the trail.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The most attempts, if other commands come first each time.
 const ATTEMPTS: usize = 200;

@@ -93,6 +93,7 @@ impl State {
     }
 
     /// Returns the revocations of credentials that records took away which do not count any more.
+    #[cfg(feature = "journal")]
     pub(in super::super) fn credentials_lost_again<'s>(
         &'s self,
         lost: impl Iterator<Item = &'s Arc<str>>,
