@@ -5,7 +5,9 @@
 //! may change the command or its place must be written in the pattern itself.
 
 use crate::{
-    evaluator, needs, options,
+    evaluator::{own_words, wraps},
+    needs::end_of_form,
+    options,
     programs::{self, Plain, Role},
     safe,
     span::Span,
@@ -78,15 +80,15 @@ fn find_passed_words(program: &str, name: &str, rest: &[&str]) -> PassedWords {
         let is_of_project = program.contains('/') && safe::trusted_name(program).is_none();
         return if is_of_project { PassedWords::Behind(0) } else { PassedWords::Nothing };
     };
-    if evaluator::wraps(name, known) {
-        let own = evaluator::own_words(name, known, &words);
+    if wraps(name, known) {
+        let own = own_words(name, known, &words);
         return if own < rest.len() { PassedWords::Command(own) } else { PassedWords::Nothing };
     }
     let dashes = rest.iter().position(|word| *word == "--");
     for form in known.passes {
         let (form, ends_at_dashes) = form.strip_suffix(" --").map_or((*form, false), |form| (form, true));
         let (form, starts) = form.strip_suffix('>').map_or((form, false), |form| (form, true));
-        let Some(end) = needs::end_of_form(form, starts, known, &words) else { continue };
+        let Some(end) = end_of_form(form, starts, known, &words) else { continue };
         match dashes.filter(|dashes| *dashes >= end) {
             Some(dashes) if ends_at_dashes => return PassedWords::Behind(dashes),
             _ if ends_at_dashes => {}
