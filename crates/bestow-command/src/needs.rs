@@ -8,17 +8,19 @@ mod directories;
 mod labels;
 pub(super) mod network;
 mod operand;
+mod own_words;
 pub(super) mod roles;
 
 pub(crate) use labels::end_of_form;
 #[cfg(test)]
 pub(crate) use labels::of as labels_of;
 pub use network::{bare_hosts, hosts_in};
+pub(crate) use own_words::{ENV_FLAGS, XARGS_FLAGS, own_words, wraps};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::needs::operand::{each_word, path, word};
 use crate::{
-    evaluator::{self, Evaluation, Traits, Use},
+    evaluator::{Evaluation, Traits, Use},
     few::Few,
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
@@ -37,7 +39,7 @@ impl Evaluation<'_, '_> {
         let is_exact = usage.is_plain || program.is_exact();
         let is_known = is_exact && traits.has(Traits::ROLE);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let wraps = traits.has(Traits::WRAPS) && program.is_exact() && evaluator::wraps(name, known);
+        let wraps = traits.has(Traits::WRAPS) && program.is_exact() && wraps(name, known);
         let asks = (!is_known || roles::runs_a_script(name)) && !rest.is_empty() && !known.only_says && !wraps;
         let has_proof = (asks || is_known) && self.is_proven(usage);
         let reads_only = asks && has_proof;
@@ -45,7 +47,7 @@ impl Evaluation<'_, '_> {
         let operands = if is_exact { roles::of(name, known, rest, reads_only, form) } else { Few::default() };
         let has_path = program.has(Signs::SLASH);
         let labels = if is_exact { labels::of(known, rest) } else { Few::default() };
-        let own = if wraps { evaluator::own_words(name, known, rest) } else { rest.len() };
+        let own = if wraps { own_words(name, known, rest) } else { rest.len() };
         let words = || {
             let others = rest.iter().enumerate().take(own).filter(|(at, _)| !labels.as_slice().contains(at));
             others.map(|(_, word)| word)

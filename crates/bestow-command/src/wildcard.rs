@@ -5,8 +5,7 @@
 //! may change the command or its place must be written in the pattern itself.
 
 use crate::{
-    evaluator::{own_words, wraps},
-    needs::end_of_form,
+    needs::{end_of_form, own_words, wraps},
     options,
     programs::{self, Plain, Role},
     safe,

@@ -33,4 +33,3 @@ pub(crate) use sql_client::statement;
 pub(crate) use traits::Traits;
 #[cfg(test)]
 pub(crate) use wrappers::prefixes;
-pub(crate) use wrappers::{own_words, wraps};

@@ -14,8 +14,8 @@ pub(crate) use table::subcommands;
 
 use crate::{
     destroy::Words,
-    evaluator::{self, Evaluation, Traits, Use},
-    needs::operand::exact,
+    evaluator::{Evaluation, Traits, Use},
+    needs::{operand::exact, wraps},
     programs::{self, Program},
     safe,
     values::{Named, base_name},
@@ -72,7 +72,7 @@ impl Evaluation<'_, '_> {
             return;
         }
         let heard = hosts::heard(name, usage.rest);
-        let is_judged = || known.only_says || evaluator::wraps(name, known) || table::keeps(known, usage.words());
+        let is_judged = || known.only_says || wraps(name, known) || table::keeps(known, usage.words());
         if !heard.is_empty() && !is_judged() && !self.is_proven(usage) {
             heard.into_iter().for_each(|host| self.reach(host, false));
         }
