@@ -278,6 +278,7 @@ pub(crate) fn real(path: &std::path::Path) -> std::path::PathBuf {
 }
 
 /// Returns true if the words are an order of a person to a state directory.
+#[cfg(feature = "cli")]
 pub(crate) fn is_order(words: &[&str]) -> bool {
     match words {
         ["token", part, ..] => *part != "list",
@@ -288,6 +289,7 @@ pub(crate) fn is_order(words: &[&str]) -> bool {
 }
 
 /// Returns the option with the secret of the state directory, for an order of a person who has no terminal.
+#[cfg(feature = "cli")]
 pub(crate) fn secret(words: &[&str]) -> Vec<String> {
     let place = words.iter().position(|word| *word == "--state").and_then(|at| words.get(at + 1));
     let file = place.map(|place| PathBuf::from(place).join("approver-token")).filter(|file| file.exists());
