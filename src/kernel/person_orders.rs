@@ -32,8 +32,8 @@ const HARMLESS: &[&str] = &[
     "why",
 ];
 
-/// The words that make an order of a harmless command: it moves or cuts the trail, runs a task, or lets whoever drives it
-/// answer as a person.
+/// The words that make an order of a harmless command: it moves or cuts the trail, runs a task, or lets whoever drives
+/// it answer as a person.
 const ORDERS: &[(&str, &[&str])] = &[("audit", &["cut", "rotate"]), ("mcp", &["--elicit"]), ("tasks", &["run"])];
 
 /// Returns the order of a person that the action gives, as in `bestow approve`.

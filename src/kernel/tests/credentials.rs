@@ -59,7 +59,10 @@ fn a_retired_agent_ends_its_credentials_in_the_same_step() {
     let mut state = world();
     state.execute(change(created("bot")), NOW).unwrap();
     let events = state.execute(Command::Retire { agent: id("bot") }, NOW).unwrap();
-    let ends = |event: &&Event| matches!(event, Event::CredentialChanged { change } if change.change == CredentialEvent::Revoked);
+    let ends = |event: &&Event| {
+        let Event::CredentialChanged { change } = event else { return false };
+        change.change == CredentialEvent::Revoked
+    };
     assert_eq!(events.iter().filter(ends).count(), 1, "the trail says so");
     assert!(known(&state).revoked_at.is_some());
 }

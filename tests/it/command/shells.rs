@@ -126,7 +126,7 @@ fn no_shell_changes_a_file_by_a_safe_line() {
     assert!(safe >= 15, "{safe}");
 }
 
-/// What one of the shells destroys is destroyed.
+/// A line that destroys in one of the shells is destructive.
 #[test]
 fn what_one_shell_destroys_is_destroyed_without_a_known_shell() {
     for line in [

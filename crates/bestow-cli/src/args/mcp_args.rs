@@ -22,8 +22,8 @@ pub(crate) struct McpArgs {
     pub(crate) by: Option<ApproverId>,
     /// The file whose first line is the token of the approver who answers with `--elicit`
     ///
-    /// The client then shows the requests of all agents of the owner of this token. With `--agent`, where no server runs,
-    /// it is the file `approver-token` of the state directory, and only needed where there is no terminal.
+    /// The client then shows the requests of all agents of the owner of this token. With `--agent`, where no server
+    /// runs, it is the file `approver-token` of the state directory, and only needed where there is no terminal.
     #[arg(long, value_name = "FILE", requires = "elicit")]
     pub(crate) approver_token_file: Option<PathBuf>,
 }

@@ -47,8 +47,8 @@ async fn served(engine: &Engine, own: &OwnEngine, args: &McpArgs) -> Result<Exit
     }
 }
 
-/// Returns the person as whom the user of the client answers. Whoever drives the client answers like `bestow approve`, so
-/// the same is asked of this process: a terminal, or the secret of the state directory.
+/// Returns the person as whom the user of the client answers. Whoever drives the client answers like `bestow approve`,
+/// so the same is asked of this process: a terminal, or the secret of the state directory.
 fn user(engine: &Engine, profile: &Profile, own: &OwnEngine, args: &McpArgs) -> Result<Approver, Exit> {
     if !profile.kind.is_foreground() {
         return Err(Exit::usage(format_args!(
@@ -65,7 +65,7 @@ fn user(engine: &Engine, profile: &Profile, own: &OwnEngine, args: &McpArgs) -> 
     let order = AdminCommand::Verify { by: by.clone() };
     if control::refusal_of_own(&own.state, &order, token.as_deref()).map_err(Exit::failed)?.is_some() {
         return Err(Exit::Denied(
-            "`--elicit`: a person answers here, and nobody can tell that one is there: start the client from a \
+            "`--elicit`: a person answers here, and no terminal shows that one is there: start the client from a \
              terminal, or name the file `approver-token` of the state directory with `--approver-token-file`"
                 .to_owned(),
         ));
