@@ -78,7 +78,7 @@ pub struct Profile {
 /// The part of a profile that determines what its command can do: its permissions, the paths that are kept from it, and
 /// its limits. The state of the disk is left out. Other commands change it between a question and its answer.
 #[derive(Serialize)]
-struct Promise<'p> {
+struct ApprovedProfile<'p> {
     cwd: &'p SanitizedPath,
     write: &'p BTreeMap<SanitizedPath, FileIdentity>,
     hidden_names: &'p BTreeSet<SanitizedPath>,
@@ -263,7 +263,7 @@ impl Profile {
 
     /// Creates the action that the engine evaluates before `command` runs under this profile. Its text is the command
     /// line with the command's own variables, as a shell would read it. Its needs are the permissions of this profile.
-    /// The circumstances hold the rest of the [promise](Promise) of this profile. Two commands that differ in any part
+    /// The circumstances hold the rest of this profile, without the state of the disk. Two commands that differ in any part
     /// of it are different actions.
     ///
     /// # Errors
@@ -273,19 +273,19 @@ impl Profile {
     pub fn action(&self, command: &Command) -> Result<Action, SandboxError> {
         let line =
             command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
-        let promise = serde_json::to_string(&self.promise()).map_err(|why| SandboxError::Io(why.into()))?;
-        let circumstances = format!("{promise} {}", command.streams());
+        let profile = serde_json::to_string(&self.approved_profile()).map_err(|why| SandboxError::Io(why.into()))?;
+        let circumstances = format!("{profile} {}", command.streams());
         let needs = self.permissions().collect();
         Ok(Action { needs, in_sandbox: true, ..Action::command(&line).under(&circumstances) })
     }
 
     /// Returns the part of the profile that an approval of its command is bound to.
-    fn promise(&self) -> Promise<'_> {
+    fn approved_profile(&self) -> ApprovedProfile<'_> {
         let Profile { cwd, write, hidden_names, unwritten_names, hidden_globs, unwritten_globs, .. } = self;
         let Profile { network, domains, events, guard, sensitive, limits, .. } = self;
         // INVARIANT: the other fields follow from the names and the disk.
         let Profile { hidden: _, absent: _, processes: _, unwritten: _, unheld: _, .. } = self;
-        Promise {
+        ApprovedProfile {
             cwd,
             write,
             hidden_names,
