@@ -1,6 +1,6 @@
 //! `[[defaults.rules]]` and `[[agents.<id>.rules]]`: parsing and combining rules. This module does not read the disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
     Problem,
@@ -120,11 +120,22 @@ fn subject(rule: &Rule) -> Subject<'_> {
     (rule.tool.as_ref(), rule.operation, rule.path.as_ref(), rule.command.as_ref(), shape)
 }
 
-/// Returns each rule once, those of `defaults` first.
+/// Returns each rule once, those of `defaults` first. Of equal rules, the first one with a reason counts: a decision
+/// cites it.
 pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
-    let mut known = BTreeSet::new();
-    let all = defaults.iter().chain(own).flat_map(Written::all);
-    all.filter(|rule| known.insert((rule.verdict, subject(rule), rule.cwd.as_ref(), rule.children))).cloned().collect()
+    let mut known = BTreeMap::new();
+    let mut joined: Vec<&Rule> = Vec::new();
+    for rule in defaults.iter().chain(own).flat_map(Written::all) {
+        let index =
+            *known.entry((rule.verdict, subject(rule), rule.cwd.as_ref(), rule.children)).or_insert_with(|| {
+                joined.push(rule);
+                joined.len() - 1
+            });
+        if let Some(first) = joined.get_mut(index).filter(|first| first.why.is_none() && rule.why.is_some()) {
+            *first = rule;
+        }
+    }
+    joined.into_iter().cloned().collect()
 }
 
 /// Reports every rule of `own` that contradicts another rule about the same subject.

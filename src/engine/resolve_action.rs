@@ -149,12 +149,11 @@ impl Shared {
 
     /// Returns the directories of `agent` that a command line may name, for a line that starts in `start`.
     pub(super) fn surroundings(&self, agent: &AgentId, start: Option<&str>) -> Result<Surroundings, Error> {
-        let own = self.look(|state, _| {
+        let working_dir = self.look(|state, _| {
             let known = state.agents.get(agent)?;
             Some(known.profile.working_dir.to_string())
         })?;
-        let critical = own.into_iter().filter(|own| Some(own.as_str()) != start).collect();
-        Ok(Surroundings { start: start.map(str::to_owned), home: HOME.clone(), critical })
+        Ok(Surroundings { start: start.map(str::to_owned), working_dir, home: HOME.clone() })
     }
 
     /// Returns what the settings demand of a command line of `agent`.

@@ -7,8 +7,8 @@ use bestow_command::{
     Classifier,
     internal::{
         Call, DECLARED, DeclaredCall, IN_SESSION, Judged, NO_ROLLBACK, NamedUses, ToolUse, UNLISTED, Undeclared,
-        bare_hosts, declaration, destroying_word, hosts_in, is_certainly_a_path, is_known_command, line_in,
-        path_in_address, read_call, read_call_as, with_nested_json,
+        bare_hosts, declaration, destroying_word, hosts_in, is_certainly_a_path, is_known_command, path_in_address,
+        read_call, read_call_as, with_nested_json,
     },
 };
 use serde_json::{Map, Value};
@@ -124,14 +124,6 @@ impl Shared {
         };
         let base = ResolvedAction { cwd: Some(there.clone()), ..base };
         let mut understood = self.command(&profile.id, base, line, &call.besides)?;
-        let surroundings = Arc::new(self.surroundings(&profile.id, Some(there.as_str()))?);
-        let entered = line_in(there.as_str(), line);
-        let entered = self.classifier.load().line(&entered, understood.shell, &surroundings, understood.strictly);
-        if entered.tier == Tier::Destructive && understood.tier != Some(Tier::Destructive) {
-            let tier_reason = Arc::clone(&entered.tier_reason);
-            let destructive = entered.destructive.clone();
-            understood = ResolvedAction { tier: Some(entered.tier), tier_reason, destructive, ..understood };
-        }
         let (target, origin) = (Target::Path(there.clone()), UseOrigin::Word);
         understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin });
         let directory = (there != profile.working_dir).then_some(there);

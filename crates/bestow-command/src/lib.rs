@@ -86,7 +86,7 @@ pub mod internal {
         surroundings::Surroundings,
         tool::{
             Call, DECLARED, DeclaredCall, Followed, IN_SESSION, ToolUse, UNLISTED, Undeclared, declaration,
-            destroying_word, is_certainly_a_path, is_known_command, line_in, path_in_address, read as read_call,
+            destroying_word, is_certainly_a_path, is_known_command, path_in_address, read as read_call,
             read_as as read_call_as, with_nested_json,
         },
         undo::NO_ROLLBACK,

@@ -200,6 +200,7 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("scope.rs", "the builtin that ends a shell"),
     ("expand.rs", "builtins that print their words"),
     ("coding_agent.rs", "coding agents, which are hosts too"),
+    ("own_words.rs", "wrappers whose options are read by hand"),
     ("built_in.rs", "tools of hosts that are named like a program"),
     ("tool_name.rs", "verbs in the names of tools"),
     ("selection.rs", "kinds of files"),

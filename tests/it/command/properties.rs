@@ -1,7 +1,8 @@
 //! Tests of the properties of all texts.
 
-use bestow::command::{Classifier, Shell, Tier, classify};
+use bestow::command::{Classifier, Shell, Tier, classify, classify_tool};
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::cases::given_commands;
 
@@ -272,4 +273,21 @@ fn line_continuations_and_comments_never_lower() {
             assert!(tier(&text) >= tier(&command), "{text}: {}", classify(&text).reason);
         }
     }
+}
+
+/// A call names the directory of its command in a field, a line with `cd`. Both destroy the same files.
+#[test]
+fn a_directory_in_a_field_destroys_what_it_destroys_behind_cd() {
+    let mut destroyed = 0;
+    for line in given_commands().iter().map(String::as_str).chain(["rm -rf usr", "rm -rf *", "> passwd", "rm shadow"]) {
+        for directory in ["/", "/etc", "/usr", "/home", "/dev", "../.."] {
+            if tier(&format!("cd {directory} && {line}")) != Tier::Destructive {
+                continue;
+            }
+            let call = json!({ "command": line, "workdir": directory });
+            assert_eq!(classify_tool("bash", &call).tier, Tier::Destructive, "{line} in {directory}");
+            destroyed += usize::from(tier(line) != Tier::Destructive);
+        }
+    }
+    assert!(20 < destroyed, "{destroyed} lines destroy something because of their directory");
 }

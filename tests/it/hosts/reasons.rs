@@ -27,6 +27,7 @@ fn project() -> Project {
         policy.push_str(&format!(
             "\n[agents.{host}]\nkind = \"permanent\"\npermissions = [\"@write:work\", \"@network\"]\n\
              [[agents.{host}.rules]]\nverdict = \"deny\"\ncommand = \"git push **\"\nwhy = \"ann pushes\"\n\
+             [[agents.{host}.rules]]\nverdict = \"deny\"\noperation = [\"fs.read\", \"fs.write\"]\npath = \"out\"\n\
              [[agents.{host}.rules]]\nverdict = \"deny\"\noperation = [\"fs.read\", \"fs.write\"]\npath = \"out/**\"\n\
              why = \"belongs to bob\"\n\
              [[agents.{host}.rules]]\nverdict = \"ask\"\ncommand = \"make **\"\nwhy = \"it costs money\"\n"

@@ -46,7 +46,7 @@ impl Evaluation<'_, '_> {
     }
 
     fn is_whole(&self, source: &str) -> bool {
-        self.shell.scope.places.iter().any(|place| critical_paths::is_doomed(source, place))
+        self.damage_places().any(|place| critical_paths::is_doomed(source, &place))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     interpreter::{Evaluator, Interpreter},
     invocation::{Input, Invocation, Outcome, said_exactly, said_of},
     obeys,
+    place::Place,
     rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
@@ -85,6 +86,10 @@ impl Evaluator for Programs<'_> {
 
     fn is_known(&self, name: &str) -> bool {
         known::is_known(name)
+    }
+
+    fn damage_places<'p>(&'p self, shell: &'p Interpreter<'_>) -> Vec<Cow<'p, Place>> {
+        self.rules.surroundings.places(&shell.scope.places).collect()
     }
 
     fn printed(&self, name: &str, rest: &[Word]) -> Option<String> {

@@ -1,5 +1,7 @@
 //! The state of an evaluation.
 
+use std::borrow::Cow;
+
 use crate::{
     destroy,
     evaluator::{Traits, Use},
@@ -54,16 +56,21 @@ impl<'c> Evaluation<'_, 'c> {
     /// Returns the reason why a use of a program is destructive by itself.
     pub(super) fn destroys_by_itself(&self, usage: &Use<'_>) -> Option<String> {
         let program = usage.args.first().filter(|_| usage.traits.has(Traits::DESTROYS) && !safe::only_asks(usage))?;
-        self.shell.scope.places.iter().find_map(|place| {
-            let found = destroy::find_with(program, usage.words(), place);
-            found.or_else(|| self.destroys_around(usage.args, place))
+        self.damage_places().find_map(|place| {
+            let found = destroy::find_with(program, usage.words(), &place);
+            found.or_else(|| self.destroys_around(usage.args, &place))
         })
     }
 
     /// Returns the reason why these words are destructive.
     pub(super) fn destroys_as_written(&self, args: &[Word]) -> Option<String> {
-        let places = self.shell.scope.places.iter();
-        places.into_iter().find_map(|place| destroy::find(args, place).or_else(|| self.destroys_around(args, place)))
+        self.damage_places()
+            .find_map(|place| destroy::find(args, &place).or_else(|| self.destroys_around(args, &place)))
+    }
+
+    /// Returns the directories in which a part of the line may destroy something.
+    pub(super) fn damage_places(&self) -> impl Iterator<Item = Cow<'_, Place>> {
+        self.rules.surroundings.places(&self.shell.scope.places)
     }
 
     /// Returns the reason why these words destroy a directory of the agent that they spell in another way than `.`.

@@ -319,13 +319,17 @@ impl Interpreter<'_> {
     fn empties(&mut self, redirects: &[Redirect]) {
         for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
             let targets = self.named(&redirect.target);
-            let lost = |target: &&Word| {
-                self.scope.places.iter().any(|place| critical_paths::is_system_file(target.text(), place))
-            };
+            let places = self.evaluator.damage_places(self);
+            let lost = |target: &&Word| places.iter().any(|place| critical_paths::is_system_file(target.text(), place));
             if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(target.text())) {
                 self.record_part(Tier::Destructive, "a redirection empties a file of the system", target.span());
             }
         }
+    }
+
+    /// Returns true for a file that the system needs to start or to know its users.
+    fn is_vital(&self, text: &str) -> bool {
+        self.evaluator.damage_places(self).iter().any(|place| critical_paths::is_vital(text, place))
     }
 
     fn redirect(&mut self, flow: Flow, target: &Word) {
@@ -346,7 +350,7 @@ impl Interpreter<'_> {
                 );
                 return;
             }
-            Flow::Write if self.scope.places.iter().any(|place| critical_paths::is_vital(text, place)) => {
+            Flow::Write if self.is_vital(text) => {
                 let rule = "a redirection overwrites what the system starts or knows its users by";
                 self.record_part(Tier::Destructive, rule, target.span());
                 return;

@@ -11,6 +11,7 @@ use crate::{
     invocation::{Input, Invocation, Invocations, Outcome},
     named_uses::NamedUses,
     part::RecordedPart,
+    place::Place,
     span::Span,
     syntax::{
         self,
@@ -47,6 +48,9 @@ pub(crate) trait Evaluator: std::fmt::Debug {
 
     /// Returns true if a program or a builtin has this name.
     fn is_known(&self, name: &str) -> bool;
+
+    /// Returns the directories in which the current part may destroy something.
+    fn damage_places<'p>(&'p self, shell: &'p Interpreter<'_>) -> Vec<Cow<'p, Place>>;
 
     /// Returns the output of a program whose arguments determine it.
     fn printed(&self, name: &str, rest: &[Word]) -> Option<String>;

@@ -1,13 +1,17 @@
 //! The tier of a tool call.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::{
     classification::Classification,
     classifier::Classifier,
+    surroundings::Surroundings,
     tier::{Profile, Tier},
     tool::{Call, DeclaredCall, ToolUse, Undeclared, declared, read, sensitive::reading, with_nested_json},
     values::Operation,
+    word::literal,
 };
 
 impl Classifier {
@@ -76,12 +80,9 @@ fn worse(one: Classification, other: Classification) -> Classification {
 fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, call: &DeclaredCall<'_>) -> Classification {
     match used {
         ToolUse::Command(line) => {
-            let here = classifier.classify_with(line, &call.besides);
-            let there = call.directory.map(|directory| classifier.classify(&line_in(directory, line)));
-            match there {
-                Some(there) if there.tier == Tier::Destructive => worse(here, there),
-                Some(_) | None => here,
-            }
+            let start = call.directory.map(|directory| literal(directory).into_owned());
+            let surroundings = Surroundings { start, ..Surroundings::default() };
+            classifier.within(&Arc::new(surroundings)).classify_with(line, &call.besides)
         }
         ToolUse::Path { operation: Operation::Read, text, .. } => {
             let (tier, why) = reading(classifier.profile(), text);
@@ -98,11 +99,6 @@ fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, call: &DeclaredCall<'_>)
         }
         ToolUse::Tool => Classification::plain(Tier::Dangerous, DECLARED),
     }
-}
-
-/// Returns the command line that first changes to `directory`.
-pub fn line_in(directory: &str, line: &str) -> String {
-    format!("cd {} && {line}", declared::joined(&[directory]))
 }
 
 /// The reason for the tier of a declared tool that is neither file, command nor network.
