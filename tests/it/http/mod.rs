@@ -1,5 +1,6 @@
 //! Tests of the server, over real sockets.
 
+mod agreement;
 mod at_once;
 mod attribution;
 mod authority;
