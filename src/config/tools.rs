@@ -9,7 +9,7 @@ use super::{
     permissions,
     table::{At, Table},
 };
-use crate::model::{Field, Operation, Tool, ToolName, Tools};
+use crate::model::{Field, Operation, Shell, Tool, ToolName, Tools};
 
 const OPERATIONS: [(&str, Operation); 6] = [
     ("fs.read", Operation::Read),
@@ -19,6 +19,9 @@ const OPERATIONS: [(&str, Operation); 6] = [
     ("network", Operation::Network),
     ("tool", Operation::Tool),
 ];
+
+const SHELLS: [(&str, Shell); 4] =
+    [("bash", Shell::Bash), ("dash", Shell::Dash), ("zsh", Shell::Zsh), ("other", Shell::Other)];
 
 /// A function that adds a field to a declaration.
 type Add = fn(Tool, Field) -> Tool;
@@ -65,13 +68,14 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagno
             fields.extend(found.ok(offset, field).map(|field| (add, field)));
         }
     }
+    let shell = table.word("shell", &SHELLS, found);
     let ignored = table.texts("ignored", found);
     let tree = table.flag("tree", found).unwrap_or_default();
     let needs: Vec<_> =
         table.texts("needs", found).into_iter().map(|tag| (tag.place, permissions::parse(tag.value, base))).collect();
     let needs: Vec<_> = needs.into_iter().filter_map(|(offset, need)| found.ok(offset, need)).collect();
     table.finish(found);
-    let tool = Tool::new(name?, operation?);
+    let tool = Tool::new(name?, operation?).in_shell(shell.unwrap_or_default());
     let tool = fields.into_iter().fold(tool, |tool, (add, field)| add(tool, field));
     let tool = ignored.iter().fold(tool, |tool, field| tool.ignoring(field.value));
     let tool = needs.into_iter().fold(tool, Tool::needing);

@@ -17,7 +17,7 @@ use crate::{
     kernel::{InputText, ResolvedAction, Target, Use},
     model::{
         Access, Action, Destructive, Details, Operation, Permission, PinnedPermission, Profile, SanitizedPath, Secrets,
-        Tier, Tool, ToolName, Tools, UseOrigin,
+        Shell, Tier, Tool, ToolName, Tools, UseOrigin,
     },
 };
 
@@ -117,6 +117,7 @@ impl Shared {
         line: &str,
         call: &DeclaredCall<'_>,
     ) -> Result<ResolvedAction, Error> {
+        let base = if base.shell == Shell::Unknown { ResolvedAction { shell: call.tool.shell, ..base } } else { base };
         let Some(directory) = call.directory else { return self.command(&profile.id, base, line, &call.besides) };
         let there = match self.directory_of(profile, directory) {
             Ok(there) => there,

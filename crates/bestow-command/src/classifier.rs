@@ -82,6 +82,11 @@ impl Classifier {
         Classifier { rules: Rules { shell, ..self.rules.clone() }, ..self.clone() }
     }
 
+    /// Returns this classifier for lines that this shell runs, unless a caller has named the shell.
+    pub(super) fn run_by(&self, shell: Shell) -> Classifier {
+        if self.rules.shell == Shell::Unknown { self.in_shell(shell) } else { self.clone() }
+    }
+
     /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
     /// [`Additions::check`] does this when a person writes the rules.
     ///

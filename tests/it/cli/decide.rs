@@ -399,6 +399,31 @@ fn a_shell_that_is_not_known_or_does_not_exist_is_refused_or_proves_nothing() {
     }
 }
 
+/// zsh would run the code in the brackets; bash only lists files.
+#[test]
+fn the_shell_of_a_declared_tool_decides_what_its_line_means() {
+    let tool = |name: &str, shell: &str| {
+        format!("[[tools]]\nname = \"{name}\"\noperation = \"command.execute\"\ncommand = \"line\"\n{shell}\n")
+    };
+    let shells = [("one_of_three", "", 2), ("in_bash", "shell = \"bash\"", 0), ("in_zsh", "shell = \"zsh\"", 2)];
+    let tools: String = shells.iter().map(|(name, shell, _)| tool(name, shell)).collect();
+    let (_world, config) = saved(&format!("{tools}{FILE}"));
+    let input = json!({ "line": "[[ a == b && -n $(ls) ]]; [[ a > b ]]" }).to_string();
+    for (name, _, code) in shells {
+        let (answered, told) = asked("check", &config, "lead", &["--tool", name, "--input", &input]);
+        assert_eq!(answered, Some(code), "{name}: {told}");
+    }
+    let (world, wrong) = saved(&format!("{}{FILE}", tool("odd", "shell = \"bsh\"")));
+    let told = bestow(&["check-config", &wrong], b"");
+    assert!(text(&told.stderr).contains("`bash`") || text(&told.stdout).contains("`bash`"), "{told:?}");
+    drop(world);
+    let (_world, file) =
+        saved(&tool("odd", "shell = \"zsh\"").replace("command.execute", "network").replace("command =", "host ="));
+    let told = bestow(&["check-config", &file], b"");
+    let all = format!("{}{}", text(&told.stderr), text(&told.stdout));
+    assert!(all.contains("the operation of the tool `odd` has no `shell`"), "{all}");
+}
+
 #[test]
 fn the_check_of_a_file_says_what_a_bare_program_means() {
     let (_world, config) = saved(

@@ -82,7 +82,7 @@ fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, call: &DeclaredCall<'_>)
         ToolUse::Command(line) => {
             let start = call.directory.map(|directory| literal(directory).into_owned());
             let surroundings = Surroundings { start, ..Surroundings::default() };
-            classifier.within(&Arc::new(surroundings)).classify_with(line, &call.besides)
+            classifier.run_by(call.tool.shell).within(&Arc::new(surroundings)).classify_with(line, &call.besides)
         }
         ToolUse::Path { operation: Operation::Read, text, .. } => {
             let (tier, why) = reading(classifier.profile(), text);

@@ -7,7 +7,7 @@ use serde::{
     de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer},
 };
 
-use super::{Field, Operation, Permission, ToolName};
+use super::{Field, Operation, Permission, Shell, ToolName};
 
 /// The most tools that one engine can declare.
 const MAX_TOOLS: usize = 1024;
@@ -61,6 +61,10 @@ pub struct Tool {
     #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     #[doc(hidden)]
     pub directory: Vec<Field>,
+    /// The shell that runs the command line.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    #[doc(hidden)]
+    pub shell: Shell,
     /// The fields that are neither path, host nor command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[doc(hidden)]
@@ -95,6 +99,11 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Field>,
     }
 
     deserializer.deserialize_any(OneOrMore)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_unknown(shell: &Shell) -> bool {
+    *shell == Shell::Unknown
 }
 
 /// The reason why a tool declaration is invalid.
@@ -157,6 +166,7 @@ impl Tool {
             host: Vec::new(),
             content: Vec::new(),
             directory: Vec::new(),
+            shell: Shell::Unknown,
             ignored: Vec::new(),
             tree: false,
             needs: Vec::new(),
@@ -225,6 +235,12 @@ impl Tool {
     pub fn directory(mut self, field: Field) -> Tool {
         self.directory.push(field);
         self
+    }
+
+    /// Sets the shell that runs the command line. Without it, a line is safe only if it is in bash, dash and zsh.
+    #[must_use]
+    pub fn in_shell(self, shell: Shell) -> Tool {
+        Tool { shell, ..self }
     }
 
     /// Adds a field that is neither path, host nor command, and does not change what a command does, such as a
@@ -310,6 +326,9 @@ impl Tool {
         }
         if let Some((unused, _)) = self.fields().find(|(kind, _)| !useful.contains(kind)) {
             return Err(InvalidTool::Unused(name(), unused));
+        }
+        if self.shell != Shell::Unknown && self.operation != Operation::Command {
+            return Err(InvalidTool::Unused(name(), "shell"));
         }
         if self.command.len() > 1 {
             return Err(InvalidTool::SeveralCommands(name()));

@@ -292,6 +292,7 @@ pub(super) const TABLES: &[Table] = &[
             key("host", OneOrMore(Field), "Fields with a host or a URL."),
             key("content", OneOrMore(Field), "Fields with what is written or sent."),
             key("directory", OneOrMore(Field), "Fields with the directory in which a command runs."),
+            key("shell", Word(&["bash", "dash", "zsh", "other"]), "The shell that runs the command line."),
             key("ignored", Texts(Free), "Fields that are neither path, host nor command."),
             key("tree", Flag, "With true, a path stands for everything below it.").or("false"),
             key("needs", Texts(Permission), "Permissions that every call needs.").or("[]"),
