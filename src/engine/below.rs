@@ -188,13 +188,28 @@ impl Shared {
         }
     }
 
-    /// Adds the targets of the links below `root`.
-    pub(super) fn reach_links(&self, reached: &mut Reached, access: Access, root: &SanitizedPath) {
-        match self.paths.linked_below(root) {
-            Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found)),
+    /// Adds the targets of the links below `root`, of those that are selected. A selection is about the name of the
+    /// link, and what is opened is its target, wherever it lies.
+    pub(super) fn reach_links(
+        &self,
+        reached: &mut Reached,
+        access: Access,
+        root: &SanitizedPath,
+        (selection, trusts_names): (Option<&Selection>, bool),
+    ) {
+        let Some(links) = self.paths.linked_below(root) else {
             // These paths have no links. Otherwise the targets are unknown.
-            None if self.paths.have_no_links() => {}
-            None => reached.all_below(access, SanitizedPath::root()),
+            if !self.paths.have_no_links() {
+                reached.all_below(access, SanitizedPath::root());
+            }
+            return;
+        };
+        let selected = selection.map(|selection| SelectedFiles::new(root, selection, trusts_names, &*self.paths));
+        for (link, target) in links {
+            let is_read = selected.as_ref().map_or(!root.contains(&target), |all| all.may_include(&link, &*self.paths));
+            if is_read {
+                reached.all_below(access, target);
+            }
         }
     }
 

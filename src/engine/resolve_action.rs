@@ -252,7 +252,7 @@ impl Shared {
         let Named::Path { access, below, selection, .. } = named else { return };
         let (access, everything, selection) = (*access, below.is_everything(), selection.as_deref());
         if *below == Below::Followed {
-            self.reach_links(reached, access, root);
+            self.reach_links(reached, access, root, (selection, trusts_names));
         }
         if *below == Below::Versions {
             self.reach_versions(reached, root, selection);

@@ -75,10 +75,11 @@ fn too_many(most: usize) -> io::Error {
     io::Error::other(format!("rules deny, or ask about, more than {most} paths in these directories"))
 }
 
-/// Returns the targets of the links below `root`, and of the links below those targets. Returns none if they cannot all
-/// be determined, or if there are more entries than the limit.
-pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
-    let mut found: Vec<SanitizedPath> = Vec::new();
+/// Returns the links below `root`, and those below their targets, each with its target. Returns none if they cannot all
+/// be determined, or if there are more than the limit.
+pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<(SanitizedPath, SanitizedPath)>> {
+    let mut found: Vec<(SanitizedPath, SanitizedPath)> = Vec::new();
+    let mut searched = vec![root.clone()];
     // A directory that cannot be read has no link that can be followed.
     each_below(vec![PathBuf::from(root.as_str())], |entry, open| {
         let kind = entry.file_type()?;
@@ -95,13 +96,14 @@ pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
                 // This link cannot be followed.
                 Err(_) => return Ok(ControlFlow::Continue(())),
             };
-            let path = real.path();
-            if !root.contains(path) && !found.iter().any(|known| known.contains(path)) {
-                open.push(PathBuf::from(path.as_str()));
-                found.push(path.clone());
+            let target = real.path();
+            if !searched.iter().any(|known| known.contains(target)) {
+                open.push(PathBuf::from(target.as_str()));
+                searched.push(target.clone());
             }
+            found.push((nearest(&path), target.clone()));
         }
-        if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(ControlFlow::Continue(())) }
+        if searched.len() > MOST_FOUND { Err(too_much()) } else { Ok(ControlFlow::Continue(())) }
     })
     .ok()?;
     Some(found)
@@ -270,7 +272,10 @@ mod tests {
         symlink(last.path(), other.path().join("on")).unwrap();
         symlink("a", tree.path().join("inside")).unwrap();
         symlink("nowhere/at/all/..", tree.path().join("dangling")).unwrap();
-        assert_eq!(linked(&root(&tree)).unwrap(), [root(&other), root(&last)]);
+        let top = root(&tree);
+        let mut links: Vec<_> = linked(&top).unwrap().into_iter().map(|(_, target)| target).collect();
+        links.retain(|target| !top.contains(target));
+        assert_eq!(links, [root(&other), root(&last)]);
     }
 
     #[test]

@@ -114,9 +114,9 @@ pub trait Paths: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the targets of the links below `root`, and of the links below those targets. Returns none if they are
+    /// Returns the links below `root`, and those below their targets, each with its target. Returns none if they are
     /// unknown.
-    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<(SanitizedPath, SanitizedPath)>> {
         let _ = root;
         None
     }
@@ -199,7 +199,7 @@ impl Paths for DiskPaths {
         fs::matching(start.as_str(), pattern)
     }
 
-    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<(SanitizedPath, SanitizedPath)>> {
         fs::linked(root)
     }
 

@@ -258,7 +258,7 @@ async fn strict_modes_trust_no_program_that_obeys_its_directory() {
         }
         agents.push((agent, expected));
     }
-    let _writer = ground.agent("writer", "out", &["repo/.git"]).await;
+    let _writer = ground.agent("writer", "out", &["repo/.git/config"]).await;
     for (agent, expected) in &agents {
         for command in ["git status", "git log", "git diff", "git status && ls"] {
             assert_eq!(verdict(agent, command), *expected, "{command}: {}", reason(agent, command));
