@@ -196,6 +196,11 @@ impl Iterator for Replies {
     }
 }
 
+/// Returns true if an engine that runs on `directory` accepts orders. A starting engine uses the directory before it does.
+pub fn accepts_orders(directory: impl AsRef<Path>) -> bool {
+    matches!(connected(directory.as_ref()), Ok(Some(_)))
+}
+
 /// Connects to the engine that runs on `directory`.
 fn connected(directory: &Path) -> io::Result<Option<UnixStream>> {
     // The engine in another user's directory could give false replies.

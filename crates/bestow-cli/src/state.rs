@@ -4,9 +4,12 @@ use std::{
     io::ErrorKind,
     os::unix::fs::MetadataExt,
     path::Path,
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bestow::{
@@ -90,6 +93,9 @@ pub(crate) fn require(state: &Path) -> Result<(), Exit> {
 /// beside it answers orders once it has read the trail.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The time between two looks at the control socket of a starting server.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
 /// The most attempts, if other commands come first each time.
 const ATTEMPTS: usize = 200;
 
@@ -97,7 +103,7 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
     let mut attempts = 1..=ATTEMPTS;
     loop {
         match attempt(state, order, token, lasting) {
-            Err(Hindered::InUse(_)) if attempts.next().is_some() && becomes_free(state) => {}
+            Err(Hindered::InUse(_)) if attempts.next().is_some() && becomes_ready(state) => {}
             Err(Hindered::InUse(why)) => return Err(Exit::failed(why)),
             Err(Hindered::Ended(exit)) => return Err(exit),
             Ok(reply) => return Ok(reply),
@@ -105,13 +111,23 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
     }
 }
 
-/// Waits until no other process uses the directory. Returns false if one uses it for longer than a command does.
-fn becomes_free(state: &Path) -> bool {
+/// Waits until no other process uses the directory, or until the engine of that process accepts orders. Returns false if
+/// neither happens for longer than a command takes.
+fn becomes_ready(state: &Path) -> bool {
     let (done, free) = mpsc::channel();
-    let state = state.to_owned();
+    let directory = state.to_owned();
     // The thread may go on waiting. It ends with this program.
-    thread::spawn(move || done.send(wait_until_free(state).is_ok()));
-    free.recv_timeout(PATIENCE).unwrap_or(false)
+    thread::spawn(move || done.send(wait_until_free(directory).is_ok()));
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        match free.recv_timeout(BETWEEN_LOOKS) {
+            Ok(is_free) => return is_free,
+            Err(RecvTimeoutError::Timeout) if control::accepts_orders(state) => return true,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+    false
 }
 
 /// The reason why a request has no answer.
