@@ -79,8 +79,8 @@ pub mod decision {
 pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
-        CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder, Envelope,
-        Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope,
+        BlockedAccess, CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder,
+        Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope,
         InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing, OutputStream,
         Process, ProcessEvent, ProcessExit, ProcessId, Recorded, RecordedCredential, Reference, RuntimeId,
         SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,

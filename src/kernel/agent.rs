@@ -9,8 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, AgentOrigin, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SanitizedPath, SavedDecision, Verdict,
-    ViolationId,
+    AgentId, AgentOrigin, BlockedAccess, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SanitizedPath,
+    SavedDecision, Verdict, ViolationId,
 };
 
 use super::{held_grants::HeldGrants, request_budget::Asked, rules::Rules};
@@ -48,7 +48,7 @@ pub(crate) struct Agent {
     pub(super) rules: Rules,
     /// The saved decisions about actions of this agent, oldest first.
     pub(crate) rulings: Vec<Arc<SavedDecision>>,
-    /// The paths that the sandbox denied to the agent's commands in this run, oldest first.
+    /// What the sandbox kept from the agent's commands in this run, oldest first.
     pub(super) kept_from: VecDeque<Violated>,
     /// The remembered ended requests of this agent, oldest first.
     pub(super) over: VecDeque<RequestId>,
@@ -56,10 +56,11 @@ pub(crate) struct Agent {
     pub(super) active: u64,
 }
 
-/// A path that the sandbox denied to a command, with the id of the recorded violation.
+/// What the sandbox kept from a command, with the id of the recorded violation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Violated {
-    pub(super) path: SanitizedPath,
+    #[serde(flatten)]
+    pub(super) access: BlockedAccess,
     pub(super) id: ViolationId,
 }
 

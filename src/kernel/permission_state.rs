@@ -5,8 +5,8 @@ use std::{fmt, iter, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, PathGlob, Permission, Place, Reads, Rule, RuleRef,
-    RunId, SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
+    AgentId, BlockedAccess, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, PathGlob, Permission, Place, Reads,
+    Rule, RuleRef, RunId, SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
 };
 
 use super::{
@@ -95,14 +95,15 @@ pub struct StatedPolicies {
     pub names: Vec<Arc<str>>,
 }
 
-/// A path that the sandbox denied to a command.
+/// What the sandbox kept from a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatedViolation {
     /// The id of the violation.
     pub id: ViolationId,
-    /// The path.
-    pub path: SanitizedPath,
+    /// The path or the host.
+    #[serde(flatten)]
+    pub access: BlockedAccess,
 }
 
 /// A summary of a permission.
@@ -186,7 +187,7 @@ fn stated<'a>(
 }
 
 fn stated_violation(violated: &Violated) -> StatedViolation {
-    StatedViolation { id: violated.id, path: violated.path.clone() }
+    StatedViolation { id: violated.id, access: violated.access.clone() }
 }
 
 fn stated_permission(grant: &Grant) -> StatedPermission {
@@ -227,8 +228,8 @@ impl fmt::Display for PermissionState {
             }
             policies.names.iter().try_for_each(|name| write!(f, " {}", Escaped(name)))?;
         }
-        self.violations.iter().try_for_each(|violated| {
-            write!(f, "\n{}: the sandbox blocked `{}`", violated.id, Escaped(violated.path.as_str()))
-        })
+        self.violations
+            .iter()
+            .try_for_each(|violated| write!(f, "\n{}: the sandbox blocked `{}`", violated.id, violated.access))
     }
 }

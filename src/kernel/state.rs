@@ -295,7 +295,7 @@ impl State {
             Event::SandboxViolated { agent, violation, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     let id = violation.id.unwrap_or(ViolationId::new(0));
-                    agent.kept_from.push_back(Violated { path: violation.path.clone(), id });
+                    agent.kept_from.push_back(Violated { access: violation.access.clone(), id });
                     let too_many = agent.kept_from.len().saturating_sub(REMEMBERED);
                     agent.kept_from.drain(..too_many);
                 }

@@ -97,7 +97,7 @@ pub use request::{Answer, Decider, Lasting, Outcome, Pending, PermissionRequest,
 pub use revocation::Revocation;
 pub(crate) use revocation::Revoked;
 pub use rule::{Rule, RuleCwd, RuleRef};
-pub use sandbox::{SandboxFacts, SandboxViolation};
+pub use sandbox::{BlockedAccess, SandboxFacts, SandboxViolation};
 pub use saved_decision::{SavedDecision, Subject};
 pub use task::{
     CatchUp, FileVersion, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind,

@@ -1,8 +1,10 @@
 //! The facts about the sandbox of a command (`sources/002`, "Sandbox profile").
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::{SanitizedPath, ViolationId};
+use super::{Domain, Escaped, SanitizedPath, ViolationId};
 
 /// The restrictions in force when a command started: applied, and read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,17 +124,49 @@ pub struct SandboxViolation {
     /// The id of the violation, set when it is recorded. Decisions and sandboxes refer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<ViolationId>,
-    /// The path of the access.
-    pub path: SanitizedPath,
+    /// The path or the host that the command tried to reach.
+    #[serde(flatten)]
+    pub access: BlockedAccess,
     /// The rule that forbids the access, for people.
     pub rule: String,
-    /// The evidence: the output line in which the command reported the kernel's error.
+    /// The evidence: the output line in which the command reported the error, or the refusal of the egress proxy.
     pub evidence: String,
+}
+
+/// What a sandbox kept from a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BlockedAccess {
+    /// A path that is hidden, or that the command may not write.
+    Path(SanitizedPath),
+    /// A host outside the network of the command.
+    Host(Domain),
+}
+
+impl BlockedAccess {
+    /// Returns the path, if it is one.
+    pub fn path(&self) -> Option<&SanitizedPath> {
+        match self {
+            BlockedAccess::Path(path) => Some(path),
+            BlockedAccess::Host(_) => None,
+        }
+    }
+}
+
+/// Formats the path or the host.
+impl fmt::Display for BlockedAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BlockedAccess::Path(path) => fmt::Display::fmt(&Escaped(path.as_str()), f),
+            BlockedAccess::Host(host) => fmt::Display::fmt(host, f),
+        }
+    }
 }
 
 impl SandboxViolation {
     #[cfg(feature = "sandbox")]
-    pub(crate) fn new(path: SanitizedPath, rule: String, evidence: String) -> SandboxViolation {
-        SandboxViolation { id: None, path, rule, evidence }
+    pub(crate) fn new(access: BlockedAccess, rule: String, evidence: String) -> SandboxViolation {
+        SandboxViolation { id: None, access, rule, evidence }
     }
 }

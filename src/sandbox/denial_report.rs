@@ -9,7 +9,7 @@ use std::{ffi::OsString, path::Path};
 use super::{Profile, read_only_paths::ReadOnlyPaths};
 use crate::{
     fs,
-    model::{SandboxViolation, SanitizedPath, redacted},
+    model::{BlockedAccess, Domain, SandboxViolation, SanitizedPath, redacted},
 };
 
 /// The error texts of the kernel, as the C library and others print them, in lower case.
@@ -23,6 +23,20 @@ const REFUSALS: [&str; 5] = [
 
 /// The error text that fits a denied read as well as a denied write.
 const DENIED: &str = "permission denied";
+
+/// The error texts of programs that reach no host, in lower case. Only those that also name the host are evidence.
+const UNREACHED: [&str; 7] = [
+    "could not resolve host",
+    "unable to resolve host",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "getaddrinfo",
+    "network is unreachable",
+    "failed to lookup address information",
+];
+
+/// The rule that keeps a host from a command.
+const NOT_IN_NETWORK: &str = "it is outside the network of the command";
 
 /// The pairs of opening and closing quotation marks.
 const QUOTES: [(char, char); 4] = [('\'', '\''), ('"', '"'), ('`', '\''), ('\u{2018}', '\u{2019}')];
@@ -38,12 +52,32 @@ pub(super) struct Evidence {
     pub(super) is_possible: bool,
 }
 
-/// Searches the standard error of a failed command for denials. `words` are the words of the command.
-pub(super) fn evidence(profile: &Profile, guards: &ReadOnlyPaths, words: &[OsString], stderr: &[u8]) -> Evidence {
+/// Searches the standard error of a failed command for denials. `words` are the words of the command. `refused` are the
+/// hosts that the egress proxy refused to it.
+pub(super) fn evidence(
+    profile: &Profile,
+    guards: &ReadOnlyPaths,
+    words: &[OsString],
+    (stderr, refused): (&[u8], Vec<Domain>),
+) -> Evidence {
     let text = String::from_utf8_lossy(stderr);
     let (mut violations, mut is_possible) = (Vec::new(), false);
+    let mut add_host = |violations: &mut Vec<SandboxViolation>, host: Domain, quoted: String| {
+        let access = BlockedAccess::Host(host);
+        if violations.len() < MOST && violations.iter().all(|known| known.access != access) {
+            violations.push(SandboxViolation::new(access, NOT_IN_NETWORK.to_owned(), quoted));
+        }
+    };
+    for host in refused {
+        let quoted = format!("the proxy of the sandbox refused `{host}`");
+        add_host(&mut violations, host, quoted);
+    }
     for line in text.lines() {
         let lower = line.to_ascii_lowercase();
+        if let Some(host) = unreached_host(profile, &lower) {
+            add_host(&mut violations, host, redacted(line).chars().take(LONGEST).collect());
+            continue;
+        }
         let Some(refusal) = REFUSALS.iter().find_map(|words| Some((lower.find(words)?, words.len()))) else { continue };
         is_possible = true;
         let only_written = !lower.contains(DENIED);
@@ -53,11 +87,24 @@ pub(super) fn evidence(profile: &Profile, guards: &ReadOnlyPaths, words: &[OsStr
             && violations.len() < MOST
         {
             let quoted: String = redacted(line).chars().take(LONGEST).collect();
-            violations.push(SandboxViolation::new(path, rule.to_owned(), quoted));
+            violations.push(SandboxViolation::new(BlockedAccess::Path(path), rule.to_owned(), quoted));
         }
     }
     let is_possible = is_possible && violations.is_empty();
     Evidence { violations, is_possible }
+}
+
+/// Returns the host that a line reports as unreached, if the profile keeps it from the command.
+fn unreached_host(profile: &Profile, lower: &str) -> Option<Domain> {
+    if profile.network && profile.domains.is_empty() {
+        return None;
+    }
+    let (at, length) = UNREACHED.iter().find_map(|words| Some((lower.find(words)?, words.len())))?;
+    let (before, after) = (lower.get(..at)?, lower.get(at + length..)?);
+    let is_separator = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-');
+    let mut names = after.split(is_separator).chain(before.rsplit(is_separator));
+    let named = names.find_map(|name| name.trim_matches('.').parse::<Domain>().ok().filter(|_| name.contains('.')));
+    named.filter(|host| !profile.domains.contains(host))
 }
 
 /// Returns the paths that a line may report as denied, the likeliest first. `refusal` is the position and the length of

@@ -19,7 +19,7 @@ use std::{
     os::fd::{AsFd, OwnedFd},
     str::SplitWhitespace,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
@@ -43,6 +43,9 @@ pub(super) const ADDRESS: &str = "http://127.0.0.1:3128";
 
 /// The most connections at one time. Further ones are closed.
 const MOST: usize = 64;
+
+/// The most refused hosts that are kept.
+const MAX_REFUSED_HOSTS: usize = 16;
 
 /// The longest request line with its headers, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
@@ -70,6 +73,8 @@ pub(super) struct EgressProxy {
 #[derive(Debug)]
 struct Shared {
     hosts: BTreeSet<Domain>,
+    /// The hosts that it refused, each once.
+    refused: Mutex<BTreeSet<Domain>>,
     is_over: AtomicBool,
     open: AtomicUsize,
     lead: fn(&Domain, u16) -> io::Result<Vec<SocketAddr>>,
@@ -94,6 +99,13 @@ impl EgressProxy {
         let next = move || theirs.accept().map(|(client, _)| client);
         let accepting = named().spawn(move || accept(next, &all))?;
         Ok(EgressProxy { listener, shared, accepting: Some(accepting) })
+    }
+}
+
+impl EgressProxy {
+    /// Returns the hosts that it refused so far.
+    pub(super) fn refused_hosts(&self) -> Vec<Domain> {
+        self.shared.refused.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 
@@ -152,7 +164,14 @@ impl Shared {
         lead: fn(&Domain, u16) -> io::Result<Vec<SocketAddr>>,
         thread: fn() -> thread::Builder,
     ) -> Shared {
-        Shared { hosts, is_over: AtomicBool::new(false), open: AtomicUsize::new(0), lead, thread }
+        Shared {
+            hosts,
+            refused: Mutex::default(),
+            is_over: AtomicBool::new(false),
+            open: AtomicUsize::new(0),
+            lead,
+            thread,
+        }
     }
 
     fn serve(&self, mut client: TcpStream) -> io::Result<()> {
@@ -165,6 +184,7 @@ impl Shared {
         };
         if !self.hosts.contains(&asked.host) {
             let why = format!("`{}` is not among the hosts of this command", asked.host);
+            self.note_refused(asked.host);
             return no(&mut client, "403 Forbidden", &why);
         }
         let mut there = match (self.lead)(&asked.host, asked.port).and_then(|all| self.reach(&all)) {
@@ -182,6 +202,13 @@ impl Shared {
                 self.put(&mut there, &rest)?;
                 self.both_ways(client, there)
             }
+        }
+    }
+
+    fn note_refused(&self, host: Domain) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() < MAX_REFUSED_HOSTS {
+            refused.insert(host);
         }
     }
 

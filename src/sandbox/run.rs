@@ -24,7 +24,7 @@ use super::{
     cancellation::{Over, Watched, watched},
     cgroup::{ControlGroups, Group},
     child::{Running, TO_STAND},
-    denial_report::evidence,
+    denial_report::{Evidence, evidence},
     egress_proxy::{self, EgressProxy},
     error::unavailable,
     handshake::{HelperMessage, Spec, receive, say_go, send},
@@ -181,7 +181,7 @@ impl Sandbox {
         };
         // The guards are held until the command and all processes that it started are gone.
         let Standing { guards, group: _group, stands, mut running } = plan.stand(way, input, [None, None])?;
-        let Stands { started, facts, way_out: _way_out } = stands;
+        let Stands { started, facts, way_out } = stands;
         if watched.is_unwanted() {
             return Err(SandboxError::NotStarted("the caller no longer waits for it".into()).into());
         }
@@ -195,9 +195,11 @@ impl Sandbox {
         };
         let (stdout, stderr) = (output(stdout), output(stderr));
         let failed = !status.success() && !timed_out;
-        let shown = failed.then(|| evidence(profile, &guards, &command.words, &stderr.bytes));
-        let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
-        let violations = shown.map(|shown| shown.violations).unwrap_or_default();
+        // What a successful command prints is no report of a failure.
+        let reports = if failed { &*stderr.bytes } else { &[] };
+        let refused = way_out.as_ref().map(EgressProxy::refused_hosts).unwrap_or_default();
+        let Evidence { violations, is_possible: possible_sandbox_denial } =
+            evidence(profile, &guards, &command.words, (reports, refused));
         // bubblewrap reports a signal as a shell does: as an exit code above 128.
         let told = status.code().filter(|code| *code > 128 && self.bubblewrap.is_some()).map(|code| code - 128);
         let signal = status.signal().or(told.filter(|_| timed_out));

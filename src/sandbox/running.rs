@@ -21,6 +21,7 @@ use super::{
     cgroup::Group,
     child::Running,
     denial_report::evidence,
+    egress_proxy::EgressProxy,
     error::unavailable,
     output::Heard,
     read_only_paths::ReadOnlyPaths,
@@ -130,9 +131,10 @@ impl Going {
         for stream in [self.running.stdout.take(), self.running.stderr.take()].into_iter().flatten() {
             let _ = stream.join();
         }
-        let failed = !status.success() && !was_told;
-        let shown = failed.then(|| evidence(&self.profile, &self.guards, &self.command.words, &said()));
-        Ok(Gone { exit: exit(status, was_told), violations: shown.map(|shown| shown.violations).unwrap_or_default() })
+        let reports = if !status.success() && !was_told { said() } else { Vec::new() };
+        let refused = self.stands.way_out.as_ref().map(EgressProxy::refused_hosts).unwrap_or_default();
+        let shown = evidence(&self.profile, &self.guards, &self.command.words, (&reports, refused));
+        Ok(Gone { exit: exit(status, was_told), violations: shown.violations })
     }
 }
 

@@ -258,7 +258,7 @@ const SENTENCES = {
   "sandbox.applied": ["command", () => ["started a command in the sandbox"]],
   "sandbox.violation": [
     "command",
-    (of) => ["tried what its sandbox forbids: ", its(of.violation?.path ?? of.violation, "text")],
+    (of) => ["tried what its sandbox forbids: ", its(of.violation?.path ?? of.violation?.host ?? of.violation, "text")],
   ],
   "hook.started": ["other", (of) => ["The hook ", its(of.call.hook, "text"), " is asked"]],
   "hook.completed": ["other", (of) => ["The hook ", its(of.call.hook, "text"), ` answered ${of.verdict ?? "nothing"}`]],

@@ -1,6 +1,8 @@
 //! The handling of prompts: some modes forbid or skip a prompt, and a prompt needs a person who can answer.
 
-use crate::model::{Decider, DecisionSource as AgentOrigin, Interaction, Mode, OnNoUser, RuleRef, Ruled};
+use crate::model::{
+    BlockedAccess, Decider, DecisionSource as AgentOrigin, Interaction, Mode, OnNoUser, Permission, RuleRef, Ruled,
+};
 
 use super::{
     super::{State, agent::Agent},
@@ -65,10 +67,13 @@ fn by_mode(
     }
 }
 
-/// Returns the violations that the sandbox recorded in this run for the paths of this action.
+/// Returns the violations that the sandbox recorded in this run for the paths and hosts of this action.
 fn violations(case: &EvaluationInput<'_>) -> Vec<RuleRef> {
-    let paths: Vec<_> = case.action.permissions().filter_map(|permission| permission.path()).collect();
-    let about_it = case.agent.kept_from.iter().filter(|violated| paths.contains(&&violated.path));
+    let needs = |access: &BlockedAccess| match access {
+        BlockedAccess::Path(path) => case.action.permissions().any(|permission| permission.path() == Some(path)),
+        BlockedAccess::Host(_) => case.action.permissions().any(|permission| *permission == Permission::Network),
+    };
+    let about_it = case.agent.kept_from.iter().filter(|violated| needs(&violated.access));
     about_it.map(|violated| RuleRef::Violation(violated.id)).collect()
 }
 

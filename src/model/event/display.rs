@@ -115,12 +115,7 @@ impl fmt::Display for Event {
             }
             Event::SandboxEnded { agent, exit, .. } => write!(f, "a command of {agent} {exit}"),
             Event::SandboxViolated { agent, violation, .. } => {
-                write!(
-                    f,
-                    "the sandbox blocked a command of {agent} at `{}`: {}",
-                    Escaped(violation.path.as_str()),
-                    violation.rule
-                )
+                write!(f, "the sandbox blocked a command of {agent} at `{}`: {}", violation.access, violation.rule)
             }
             Event::StoreOpened { cut: None, .. } => f.write_str("the engine continues from the stored state"),
             Event::StoreOpened { cut: Some(what), .. } => {

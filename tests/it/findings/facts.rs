@@ -71,7 +71,7 @@ mod violations {
         let command = Command::new(words.next().unwrap()).args(words);
         let profile = ground.profile_hiding(&[], &["outside/secret"]);
         let done = ground.sandbox.run(&profile, &command).unwrap();
-        let paths = done.violations.iter().map(|violation| violation.path.to_string()).collect();
+        let paths = done.violations.iter().map(|violation| violation.access.to_string()).collect();
         (paths, done.possible_sandbox_denial, shown(&done.stderr.bytes))
     }
 

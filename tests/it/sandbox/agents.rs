@@ -7,9 +7,10 @@ use bestow::{
     action::Authorization,
     agent::Mode,
     decision::{DecisionSource, Refusal, Ruled},
-    event::{SandboxFacts, Timestamp},
+    event::{BlockedAccess, SandboxFacts, Timestamp},
     grant::Scope,
     host::{DiskPaths, ManualClock},
+    path::SanitizedPath,
     sandbox::{Command, ExecError, Sandbox},
 };
 
@@ -175,16 +176,20 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
             let outside = ground.world.text("outside/new");
             let wrote = exec(format!("echo x > {outside}")).await.unwrap();
             let [violation] = &wrote.violations[..] else { panic!("{wrote:?}") };
-            assert_eq!((violation.path.as_str(), violation.rule.as_str()), (&*outside, "it is below no write root"));
+            assert_eq!(violation.access.path().map(SanitizedPath::as_str), Some(&*outside));
+            assert_eq!(violation.rule, "it is below no write root");
             assert!(violation.evidence.contains("Read-only file system"), "{violation:?}");
             let hidden = format!("cat {}/dir/$(echo S | tr S s)", ground.world.text("outside"));
             let hidden = exec(hidden).await.unwrap();
             assert_eq!(hidden.violations[0].rule, "it is protected");
+            let fetched = exec("git ls-remote https://code.example.invalid/x".to_owned()).await.unwrap();
+            let [violation] = &fetched.violations[..] else { panic!("{fetched:?}") };
+            assert_eq!(violation.access, BlockedAccess::Host("code.example.invalid".parse().unwrap()), "{violation:?}");
             let kinds = std::iter::from_fn(|| events.next().now_or_never()).map(|event| event.unwrap().event.kind());
             let kinds: Vec<_> = kinds.collect();
             let ended = ["permission.evaluated", "sandbox.applied", "sandbox.ended"];
             let kept = ["permission.evaluated", "sandbox.applied", "sandbox.violation", "sandbox.ended"];
-            assert_eq!(kinds, [&ended[..], &kept, &kept].concat());
+            assert_eq!(kinds, [&ended[..], &kept, &kept, &kept].concat());
         });
     });
 }

@@ -5,7 +5,7 @@ use std::{
     os::unix::net::{UnixDatagram, UnixListener},
 };
 
-use bestow::Permission;
+use bestow::{Permission, event::BlockedAccess};
 
 use super::ground::{Ground, everywhere, shown, with_bubblewrap};
 
@@ -109,6 +109,11 @@ pub(super) fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
             let told = asked(&format!("CONNECT {target}"));
             assert!(told.starts_with("HTTP/1.1 40"), "{ground}: {target}: {told}");
         }
+        let evil = "import socket; s = socket.create_connection((\"127.0.0.1\", 3128), 5)\n\
+                    s.sendall(b\"CONNECT evil.example:443 HTTP/1.1\\r\\n\\r\\n\"); s.recv(9)";
+        let done = ground.sh_under(&profile, &format!("exec python3 -c '{evil}'"));
+        assert_eq!(done.violations.len(), 1, "{ground}: {done:?}");
+        assert_eq!(done.violations[0].access, BlockedAccess::Host("evil.example".parse().unwrap()), "{ground}");
         // The first name is on the list and does not exist: it is looked up outside. The second is on the list and is
         // this machine: it is refused as well.
         for target in ["docs.example.invalid:443".to_owned(), format!("localhost.localdomain:{tcp_port}")] {
