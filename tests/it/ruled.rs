@@ -119,8 +119,11 @@ pub(crate) fn further(doing: &CommandFingerprint) -> Vec<(Operation, Option<Stri
         (Operation::Command, ["ls", names @ ..]) => {
             names.iter().map(|name| (Operation::Read, Some(format!("/ws/{name}")), true)).collect()
         }
-        // The other words are names of subcommands, remotes and scripts, and no paths.
-        (Operation::Command, ["git", "push", ..]) => vec![(Operation::Network, None, true)],
+        // A repository may also be a directory. The other words are names of subcommands and scripts, and no paths.
+        (Operation::Command, ["git", "push", repositories @ ..]) => {
+            let may_be = |name: &&str| (Operation::Read, Some(format!("/ws/{name}")), false);
+            repositories.iter().map(may_be).chain([(Operation::Network, None, true)]).collect()
+        }
         _ => Vec::new(),
     }
 }
