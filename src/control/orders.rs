@@ -241,7 +241,8 @@ impl Admin {
                 None => Err(ended_or(self.own(self.engine.resolution(id)?), Refusal::UnknownRequest(id))),
             };
         }
-        let code = named.trim().to_ascii_lowercase();
+        // Questions show the code in brackets.
+        let code = named.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == code);
         match (matching.next(), matching.next()) {
             (Some(pending), None) => Ok(pending),

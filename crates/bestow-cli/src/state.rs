@@ -29,7 +29,21 @@ use crate::{
 pub(crate) fn order(request: &AdminRequest) -> Result<Exit, Exit> {
     let mut lines = answered(request, &request.order, Lasting::ByItself)?;
     lines.iter_mut().for_each(|line| name_way_out(line, &request.state));
+    if lines.is_empty() && request.form == Form::Text {
+        note_nothing(&request.order);
+    }
     Ok(printed(&lines, request.form))
+}
+
+/// Tells a person that a list is empty. The standard output stays empty for programs.
+fn note_nothing(order: &AdminCommand) {
+    let nothing = match order {
+        AdminCommand::Requests => "no request waits",
+        AdminCommand::Grants { .. } => "no agent holds a permission",
+        AdminCommand::Credentials => "no credential was created",
+        _ => return,
+    };
+    eprintln!("bestow: {nothing}");
 }
 
 /// Adds the command that accepts a change which is held back, in full.

@@ -151,7 +151,7 @@ async fn another_owner_can_neither_see_nor_answer() {
 async fn a_short_code_finds_the_request_however_it_is_typed() {
     let world = World::new();
     let ticket = world.worker("ann", &[]).await.request(ask("@network")).await.unwrap();
-    let typed = format!("  {} ", ticket.code().to_string().to_ascii_uppercase());
+    let typed = format!("  [{}] ", ticket.code().to_string().to_ascii_uppercase());
     assert_eq!(world.you().request_with_code(&typed).unwrap(), ticket.id());
     world.you().answer(ticket.id(), Answer::deny()).await.unwrap();
     let late = refusal(world.you().request_with_code(&typed));
