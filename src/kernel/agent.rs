@@ -9,8 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, AgentOrigin, BlockedAccess, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SanitizedPath,
-    SavedDecision, Verdict, ViolationId,
+    AgentId, AgentOrigin, BlockedAccess, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SavedDecision, Verdict,
+    ViolationId,
 };
 
 use super::{held_grants::HeldGrants, request_budget::Asked, rules::Rules};

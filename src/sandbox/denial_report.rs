@@ -62,7 +62,7 @@ pub(super) fn evidence(
 ) -> Evidence {
     let text = String::from_utf8_lossy(stderr);
     let (mut violations, mut is_possible) = (Vec::new(), false);
-    let mut add_host = |violations: &mut Vec<SandboxViolation>, host: Domain, quoted: String| {
+    let add_host = |violations: &mut Vec<SandboxViolation>, host: Domain, quoted: String| {
         let access = BlockedAccess::Host(host);
         if violations.len() < MOST && violations.iter().all(|known| known.access != access) {
             violations.push(SandboxViolation::new(access, NOT_IN_NETWORK.to_owned(), quoted));

@@ -31,7 +31,9 @@ fn filled(value: Value) -> Value {
     let fill = |key: &str, value: Value| match (key, value.as_str()) {
         ("ts" | "expiresAt", Some("<any>")) => "2026-11-22T09:30:00.000Z".into(),
         ("permissionRequestId", Some(_)) => "01234567-89ab-7def-8123-456789abcdef".into(),
-        ("requestId" | "approvalActionId", Some(text)) if text.starts_with('<') => "01234567-89ab-7def-8123-456789abcdef".into(),
+        ("requestId" | "approvalActionId", Some(text)) if text.starts_with('<') => {
+            "01234567-89ab-7def-8123-456789abcdef".into()
+        }
         ("runId", Some(_)) => "run-1".into(),
         ("grantId", Some(_)) => "g1".into(),
         ("grantIds", None) => serde_json::json!(["g1"]),

@@ -9,7 +9,7 @@ use crate::{
     classifier::Classifier,
     surroundings::Surroundings,
     tier::{Profile, Tier},
-    tool::{Call, DeclaredCall, ToolUse, Undeclared, declared, read, sensitive::reading, with_nested_json},
+    tool::{Call, DeclaredCall, ToolUse, Undeclared, read, sensitive::reading, with_nested_json},
     values::Operation,
     word::literal,
 };
