@@ -8,8 +8,8 @@ use crate::{
     engine::{Approver, Engine, Error, InitialGrants},
     kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
-        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
-        Process, ProcessId, Profile, Reason, RequestId, Resolution, Revocation, SavedDecision,
+        Action, Actor, AgentId, ApproverId, Code, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending,
+        Permission, Process, ProcessId, Profile, Reason, RequestId, Resolution, Revocation, SavedDecision,
     },
 };
 
@@ -241,8 +241,7 @@ impl Admin {
                 None => Err(ended_or(self.own(self.engine.resolution(id)?), Refusal::UnknownRequest(id))),
             };
         }
-        // Questions show the code in brackets.
-        let code = named.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        let code = Code::as_typed(named);
         let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == code);
         match (matching.next(), matching.next()) {
             (Some(pending), None) => Ok(pending),

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Command, Person, Refusal, ResolvedAction, Start},
     model::{
-        Action, Actor, AgentId, Answer, Event, GrantId, Hold, InvalidText, OrText, Pending, Permissions, Reason,
+        Action, Actor, AgentId, Answer, Code, Event, GrantId, Hold, InvalidText, OrText, Pending, Permissions, Reason,
         RequestId, Resolution, Revocation, Revoked, SavedDecisionId, Scope,
     },
 };
@@ -126,7 +126,7 @@ impl Approver {
     /// have it.
     pub fn request_with_code(&self, code: &str) -> Result<RequestId, Error> {
         let owner = self.person()?.owner;
-        let wanted = code.trim().to_ascii_lowercase();
+        let wanted = Code::as_typed(code);
         let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == wanted);
         match (matching.next(), matching.next()) {
             (Some(pending), None) => Ok(pending.request.id),

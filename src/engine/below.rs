@@ -31,6 +31,8 @@ struct Tree {
     access: Access,
     root: SanitizedPath,
     only: Only,
+    /// True if a link below another directory leads here.
+    is_linked: bool,
 }
 
 /// The part of a directory that is used.
@@ -66,31 +68,36 @@ impl Tree {
 
     /// Returns true if the action cannot leave out `path`. A search may leave out what it reads.
     fn cannot_leave_out(&self, path: &SanitizedPath) -> bool {
-        self.access == Access::Write || path.contains(&self.root)
+        self.access == Access::Write || !self.is_linked && path.contains(&self.root)
     }
 }
 
 impl Reached {
     /// Adds a directory with its whole content.
     pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath) {
-        self.trees.push(Tree { access, root, only: Only::All });
+        self.trees.push(Tree { access, root, only: Only::All, is_linked: false });
+    }
+
+    /// Adds the target of a link that a search follows.
+    fn linked_below(&mut self, access: Access, root: SanitizedPath) {
+        self.trees.push(Tree { access, root, only: Only::All, is_linked: true });
     }
 
     /// Adds the files of a directory that are selected.
     fn selected_below(&mut self, access: Access, root: SanitizedPath, selected: SelectedFiles) {
-        self.trees.push(Tree { access, root, only: Only::Selected(Box::new(selected)) });
+        self.trees.push(Tree { access, root, only: Only::Selected(Box::new(selected)), is_linked: false });
     }
 
     /// Adds the part of a directory that matches one of `globs`. They match at any depth, as in search tools.
     fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
         let only = at_any_depth(&root, globs).map_or(Only::All, Only::Globs);
-        self.trees.push(Tree { access, root, only });
+        self.trees.push(Tree { access, root, only, is_linked: false });
     }
 
     /// Adds every path below `root` that matches a shell pattern, where no disk lists the matches.
     fn matched_below(&mut self, access: Access, root: SanitizedPath, pattern: &str) {
         let only = from(&root, pattern).map_or(Only::All, Only::Globs);
-        self.trees.push(Tree { access, root, only });
+        self.trees.push(Tree { access, root, only, is_linked: false });
     }
 
     fn trees(&self, access: Access) -> impl Iterator<Item = &Tree> {
@@ -208,7 +215,7 @@ impl Shared {
         for (link, target) in links {
             let is_read = selected.as_ref().map_or(!root.contains(&target), |all| all.may_include(&link, &*self.paths));
             if is_read {
-                reached.all_below(access, target);
+                reached.linked_below(access, target);
             }
         }
     }

@@ -323,6 +323,13 @@ pub struct InvalidRequestId;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code([u8; 6]);
 
+impl Code {
+    /// Returns the text of a code as a person types or copies it: in any case, also in the brackets of a question.
+    pub(crate) fn as_typed(text: &str) -> String {
+        text.trim().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|letter| write!(f, "{}", char::from(*letter)))

@@ -9,6 +9,9 @@ use super::{client::call, project::Project};
 use crate::support::{ROOT, cases};
 
 const POLICY: &str = "\
+[engine]
+max_pending = 100000
+
 [defaults]
 owner = \"you\"
 working_dir = \"work\"
@@ -99,15 +102,6 @@ impl Doors {
         reply.json
     }
 
-    /// Withdraws a request that a door has opened, so that the next line finds an empty inbox.
-    async fn withdraw(&self, id: &Value) {
-        let Some(id) = id.as_str() else { return };
-        let authorization = format!("Bearer {}", self.bot);
-        let headers = [("authorization", authorization.as_str())];
-        let reply = call(self.project.address(), "DELETE", &format!("/v1/requests/{id}"), &headers, "").await;
-        assert!(reply.status < 300, "{reply:?}");
-    }
-
     async fn explain(&self, line: &str, as_tool: bool) -> Said {
         let body = body(line, as_tool);
         let json = self.post("/v1/explain", &body).await;
@@ -117,14 +111,12 @@ impl Doors {
 
     async fn authorize(&self, line: &str, as_tool: bool) -> Said {
         let json = self.post("/v1/authorize", &body(line, as_tool)).await;
-        self.withdraw(&json["requestId"]).await;
         Said::new("/v1/authorize", &json["decision"], &json["tier"])
     }
 
     async fn classify(&self, line: &str) -> Said {
         let body = json!({ "toolName": "bash", "toolInput": { "command": line } });
         let json = self.post("/api/hooks/classify", &body).await;
-        self.withdraw(&json["requestId"]).await;
         let decision = match (json["allow"].as_bool(), json["requestId"].is_string()) {
             (Some(true), _) => "allow",
             (_, true) => "ask",
