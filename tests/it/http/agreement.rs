@@ -11,6 +11,7 @@ use crate::support::{ROOT, cases};
 const POLICY: &str = "\
 [engine]
 max_pending = 100000
+max_asks_per_minute = 1000000
 
 [defaults]
 owner = \"you\"
