@@ -291,7 +291,8 @@ impl Shared {
     fn run_by_name(&self, looked: &mut Looked<'_>, start: Option<&str>, text: &str, pattern: Option<&str>) -> Vec<Use> {
         let named = self.named_path(looked, start, Access::Read, text, false, false);
         let named = named.into_iter().filter(|used| matches!(used.target, Target::Path(_)));
-        let named: Vec<_> = named.map(|used| Use { operation: Operation::Exec, ..used }).collect();
+        let run = |used: Use| Use { operation: Operation::Exec, takes: None, origin: UseOrigin::Word, ..used };
+        let named: Vec<_> = named.map(run).collect();
         let Some(pattern) = pattern else { return named };
         let names = named.iter().filter_map(Use::path).filter_map(|root| self.paths.matching(root, pattern)).flatten();
         let real = names.filter_map(|name| self.paths.real(&name).ok());

@@ -25,6 +25,7 @@ use crate::{
     interpreter::{Interpreter, is_free},
     needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
+    safe,
     values::{Access, Below, Named},
     word::{Gaps, Signs, Word},
 };
@@ -68,7 +69,12 @@ impl Evaluation<'_, '_> {
         let mut goes_on = true;
         let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
         operands.for_each(&mut add);
-        if has_path && let Some(operand) = word(program, Access::Read) {
+        // A program of the system is run by its path as by its name. Another program may be a script, which is read.
+        let is_of_system = || safe::trusted_name(program.text()).is_some();
+        if has_path
+            && !is_of_system()
+            && let Some(operand) = word(program, Access::Read)
+        {
             add(operand);
         }
         // The shell reads a directory for a pattern, whatever the program does with the names.

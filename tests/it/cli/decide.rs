@@ -382,6 +382,28 @@ fn no_form_of_a_reader_reads_a_file_that_is_not_granted() {
     }
 }
 
+/// A rule about one program denies no other one, also where the words of a line may be files.
+#[test]
+fn a_program_of_the_system_runs_by_its_path_as_by_its_name() {
+    let rule = "\n[[agents.worker.rules]]\nverdict = \"deny\"\ncommand = \"curl **\"\n";
+    let (world, config) = saved(&format!("{GRANTED}{rule}"));
+    fs::create_dir_all(world.text("outside")).unwrap();
+    fs::write(world.text("outside/f.txt"), "secret\n").unwrap();
+    let file = world.text("outside/f.txt");
+    for (line, code) in [
+        ("/bin/sh -c true", 0),
+        ("sh -c 'exec /bin/sh -c true'", 0),
+        ("/bin/sh -c 'eval \"$2\"' x y 'true'", 0),
+        ("/bin/cat F", 2),
+        ("/bin/sh -c 'cat \"$1\"' x F", 2),
+        ("/bin/sh -c 'curl x.example'", 3),
+        ("/usr/bin/curl x.example", 3),
+    ] {
+        let (answered, told) = asked("check", &config, "worker", &["--command", &line.replace('F', &file)]);
+        assert_eq!(answered, Some(code), "{line}: {told}");
+    }
+}
+
 #[test]
 fn a_shell_that_is_not_known_or_does_not_exist_is_refused_or_proves_nothing() {
     let (_world, config) = saved(FILE);
