@@ -385,7 +385,7 @@ fn no_form_of_a_reader_reads_a_file_that_is_not_granted() {
 /// A rule about one program denies no other one, also where the words of a line may be files.
 #[test]
 fn a_program_of_the_system_runs_by_its_path_as_by_its_name() {
-    let rule = "\n[[agents.worker.rules]]\nverdict = \"deny\"\ncommand = \"curl **\"\n";
+    let rule = "\n[[agents.lead.rules]]\nverdict = \"deny\"\ncommand = \"curl **\"\n";
     let (world, config) = saved(&format!("{GRANTED}{rule}"));
     fs::create_dir_all(world.text("outside")).unwrap();
     fs::write(world.text("outside/f.txt"), "secret\n").unwrap();
@@ -399,7 +399,7 @@ fn a_program_of_the_system_runs_by_its_path_as_by_its_name() {
         ("/bin/sh -c 'curl x.example'", 3),
         ("/usr/bin/curl x.example", 3),
     ] {
-        let (answered, told) = asked("check", &config, "worker", &["--command", &line.replace('F', &file)]);
+        let (answered, told) = asked("check", &config, "lead", &["--command", &line.replace('F', &file)]);
         assert_eq!(answered, Some(code), "{line}: {told}");
     }
 }
