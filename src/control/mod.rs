@@ -196,7 +196,8 @@ impl Iterator for Replies {
     }
 }
 
-/// Returns true if an engine that runs on `directory` accepts orders. A starting engine uses the directory before it does.
+/// Returns true if an engine that runs on `directory` accepts orders. A starting engine uses the directory before it
+/// accepts any.
 pub fn accepts_orders(directory: impl AsRef<Path>) -> bool {
     matches!(connected(directory.as_ref()), Ok(Some(_)))
 }

@@ -31,7 +31,7 @@ struct Tree {
     access: Access,
     root: SanitizedPath,
     only: Only,
-    /// True if a link below another directory leads here.
+    /// True if a link that a search may select leads here.
     is_linked: bool,
 }
 
@@ -78,7 +78,7 @@ impl Reached {
         self.trees.push(Tree { access, root, only: Only::All, is_linked: false });
     }
 
-    /// Adds the target of a link that a search follows.
+    /// Adds the target of a link that a search may select.
     fn linked_below(&mut self, access: Access, root: SanitizedPath) {
         self.trees.push(Tree { access, root, only: Only::All, is_linked: true });
     }
@@ -213,9 +213,10 @@ impl Shared {
         };
         let selected = selection.map(|selection| SelectedFiles::new(root, selection, trusts_names, &*self.paths));
         for (link, target) in links {
-            let is_read = selected.as_ref().map_or(!root.contains(&target), |all| all.may_include(&link, &*self.paths));
-            if is_read {
-                reached.linked_below(access, target);
+            match &selected {
+                Some(selected) if selected.may_include(&link, &*self.paths) => reached.linked_below(access, target),
+                None if !root.contains(&target) => reached.all_below(access, target),
+                Some(_) | None => {}
             }
         }
     }

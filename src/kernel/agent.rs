@@ -48,7 +48,7 @@ pub(crate) struct Agent {
     pub(super) rules: Rules,
     /// The saved decisions about actions of this agent, oldest first.
     pub(crate) rulings: Vec<Arc<SavedDecision>>,
-    /// What the sandbox kept from the agent's commands in this run, oldest first.
+    /// The accesses that the sandbox kept from the agent's commands in this run, oldest first.
     pub(super) kept_from: VecDeque<Violated>,
     /// The remembered ended requests of this agent, oldest first.
     pub(super) over: VecDeque<RequestId>,
@@ -56,7 +56,7 @@ pub(crate) struct Agent {
     pub(super) active: u64,
 }
 
-/// What the sandbox kept from a command, with the id of the recorded violation.
+/// An access that the sandbox kept from a command, with the id of the recorded violation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Violated {
     #[serde(flatten)]

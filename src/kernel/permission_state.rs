@@ -95,7 +95,7 @@ pub struct StatedPolicies {
     pub names: Vec<Arc<str>>,
 }
 
-/// What the sandbox kept from a command.
+/// An access that the sandbox kept from a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatedViolation {

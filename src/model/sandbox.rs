@@ -133,7 +133,7 @@ pub struct SandboxViolation {
     pub evidence: String,
 }
 
-/// What a sandbox kept from a command.
+/// An access that a sandbox kept from a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
