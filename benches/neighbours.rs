@@ -1,5 +1,5 @@
-//! Measures how long the answer about `ls` takes while eight agents of another owner ask about searches of a large tree:
-//! `cargo bench -p bestow-benches --bench neighbours`. Prints both in one run, and their ratio.
+//! Measures how long the answer about `ls` takes while eight agents of another owner ask about searches of a large
+//! tree: `cargo bench -p bestow-benches --bench neighbours`. Prints both in one run, and their ratio.
 #![allow(missing_docs, reason = "a bench has no reader but its author and the next one")]
 #![allow(
     clippy::unwrap_used,
@@ -97,7 +97,8 @@ fn main() {
         let ratio = beside_tail.as_secs_f64() / tail.as_secs_f64();
         println!("`ls` in a tree of {} files, under a deny rule for `/**/.env`", WIDTH * WIDTH);
         println!("alone: median {median:?}, 99th percentile {tail:?}");
-        println!("beside {searches} searches of {SEARCHERS} agents: median {beside_median:?}, 99th percentile {beside_tail:?}");
+        println!("beside {searches} searches of {SEARCHERS} agents:");
+        println!("  median {beside_median:?}, 99th percentile {beside_tail:?}");
         println!("ratio of the 99th percentiles: {ratio:.2}");
     });
 }

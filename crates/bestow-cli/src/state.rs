@@ -125,8 +125,8 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
     }
 }
 
-/// Waits until no other process uses the directory, or until the engine of that process accepts orders. Returns false if
-/// neither happens for longer than a command takes.
+/// Waits until no other process uses the directory, or until the engine of that process accepts orders. Returns false
+/// if neither happens for longer than a command takes.
 fn becomes_ready(state: &Path) -> bool {
     let (done, free) = mpsc::channel();
     let directory = state.to_owned();
