@@ -9,7 +9,7 @@ use std::{
         mpsc::{self, RecvTimeoutError},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bestow::{
@@ -37,11 +37,14 @@ pub(crate) fn order(request: &AdminRequest) -> Result<Exit, Exit> {
 
 /// Tells a person that a list is empty. The standard output stays empty for programs.
 fn note_nothing(order: &AdminCommand) {
-    let nothing = match order {
-        AdminCommand::Requests => "no request waits",
-        AdminCommand::Grants { .. } => "no agent holds a permission",
-        AdminCommand::Credentials => "no credential was created",
-        _ => return,
+    let nothing = if matches!(order, AdminCommand::Requests) {
+        "no request waits"
+    } else if matches!(order, AdminCommand::Grants { .. }) {
+        "no agent holds a permission"
+    } else if matches!(order, AdminCommand::Credentials) {
+        "no credential was created"
+    } else {
+        return;
     };
     eprintln!("bestow: {nothing}");
 }
@@ -103,12 +106,12 @@ pub(crate) fn require(state: &Path) -> Result<(), Exit> {
     refuse_others(state).map_err(Exit::failed)
 }
 
-/// The time to wait for another command on the same directory. Such a command takes a moment, and a server that starts
-/// beside it answers orders once it has read the trail.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// The time between two looks at the control socket of a starting server.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// The most looks: half a minute. Another command on the same directory takes a moment, and a server that starts beside
+/// it accepts orders once it has read the trail.
+const LOOKS: usize = 600;
 
 /// The most attempts, if other commands come first each time.
 const ATTEMPTS: usize = 200;
@@ -132,8 +135,7 @@ fn becomes_ready(state: &Path) -> bool {
     let directory = state.to_owned();
     // The thread may go on waiting. It ends with this program.
     thread::spawn(move || done.send(wait_until_free(directory).is_ok()));
-    let end = Instant::now() + PATIENCE;
-    while Instant::now() < end {
+    for _ in 0..LOOKS {
         match free.recv_timeout(BETWEEN_LOOKS) {
             Ok(is_free) => return is_free,
             Err(RecvTimeoutError::Timeout) if control::accepts_orders(state) => return true,
