@@ -51,7 +51,7 @@ async fn answers(agent: &Agent) -> (Duration, Duration) {
     for number in 0..QUESTIONS {
         let action = Action::command(&format!("ls -la d{}", number % WIDTH));
         let start = Instant::now();
-        std::hint::black_box(agent.authorize(action).await.unwrap());
+        let _ = std::hint::black_box(agent.authorize(action).await.unwrap());
         times.push(start.elapsed());
         tokio::time::sleep(PAUSE).await;
     }
@@ -62,7 +62,7 @@ async fn answers(agent: &Agent) -> (Duration, Duration) {
 async fn search(agent: Agent, stop: Arc<AtomicBool>) -> usize {
     let mut done = 0;
     while !stop.load(Ordering::Relaxed) {
-        std::hint::black_box(agent.authorize(Action::command("grep -rn x .")).await.unwrap());
+        let _ = std::hint::black_box(agent.authorize(Action::command("grep -rn x .")).await.unwrap());
         done += 1;
     }
     done
