@@ -110,6 +110,15 @@ pub fn send_with_token(directory: impl AsRef<Path>, order: &AdminCommand, token:
     sent(directory.as_ref(), order, Some(token))
 }
 
+/// Returns true if an engine takes orders for `directory`.
+///
+/// # Errors
+///
+/// The errors of [`send`].
+pub fn is_served(directory: impl AsRef<Path>) -> io::Result<bool> {
+    Ok(connected(directory.as_ref())?.is_some())
+}
+
 /// Creates the secret of the person's surface in `directory`, as an engine does when it starts. An existing one stays.
 ///
 /// # Errors
