@@ -150,7 +150,8 @@ impl Snapshot {
     pub(super) fn has_image_of(files: &Files, sequence: u64, state: &ReplayedState) -> Result<bool, JournalError> {
         let failed = files.failed(&snapshot(sequence), "reading");
         let Some((_, image)) = Snapshot::open(files, sequence).map_err(&failed)? else { return Ok(false) };
-        let mut comparison = BufWriter::with_capacity(PART, Comparison { file: image, part: Vec::new(), differs: false });
+        let mut comparison =
+            BufWriter::with_capacity(PART, Comparison { file: image, part: Vec::new(), differs: false });
         let written = serde_json::to_writer(&mut comparison, state).map_err(io::Error::from);
         let compared = written.and_then(|()| comparison.flush());
         let (mut comparison, _) = comparison.into_parts();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{State, held_grants::giver, write_roots::WriteRoots};
 use crate::model::{Event, Settings};
 
-/// A state that was read, before its indexes are built. They need room, and the image that was read is no longer needed.
+/// A state that was read, before its indexes are built. They need room, and what was read is no longer needed.
 #[derive(Debug)]
 pub(crate) struct UnlinkedState(State);
 

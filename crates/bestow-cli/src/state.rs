@@ -291,7 +291,7 @@ mod tests {
         std::fs::create_dir(&directory).unwrap();
         assert_eq!(lock_holder(&directory), None);
         let lock = std::fs::File::create(directory.join("LOCK")).unwrap();
-        assert_eq!(lock_holder(&directory), None, "nobody has it");
+        assert_eq!(lock_holder(&directory), None, "it is free");
         lock.lock().unwrap();
         assert_eq!(lock_holder(&directory), Some(std::process::id()));
         std::fs::remove_dir_all(directory).unwrap();

@@ -120,8 +120,8 @@ struct Told {
     snapshots: Snapshots,
 }
 
-/// The snapshots in order, each read by another thread before it is compared. Only their heads are kept: an image may be
-/// as large as the state.
+/// The snapshots in order, each read by another thread before it is compared. Only their heads are kept: an image may
+/// be as large as the state.
 struct Snapshots {
     sequences: VecDeque<u64>,
     read: Receiver<Result<Option<Head>, JournalError>>,

@@ -67,7 +67,7 @@ fn stand_between(place: &Place, ticket: &Ticket, killed: Killed) {
     let mut child = starts(place, ticket);
     for number in 1.. {
         let (mut from, _) = listener.accept().unwrap();
-        let order = line(&from);
+        let order = order(&from);
         if matches!(killed, Killed::BeforeOrder(at) if at == number) {
             child.kill().unwrap();
             break;
@@ -83,6 +83,18 @@ fn stand_between(place: &Place, ticket: &Ticket, killed: Killed) {
     }
     assert_eq!(child.wait().unwrap().code(), None, "{killed:?}: it was killed, and did not end before");
     fs::rename(&aside, &socket).unwrap();
+}
+
+/// Returns an order, after the secret of its sender if there is one.
+fn order(stream: &UnixStream) -> String {
+    let (mut from, mut order) = (BufReader::new(stream), String::new());
+    loop {
+        let before = order.len();
+        from.read_line(&mut order).unwrap();
+        if !order[before..].starts_with("{\"token\"") {
+            return order;
+        }
+    }
 }
 
 fn line(stream: &UnixStream) -> String {
@@ -188,7 +200,7 @@ async fn a_no_that_comes_first_takes_the_lines_back() {
     let child = starts(&place, &ticket);
     for number in 1..=ANSWER {
         let (mut from, _) = listener.accept().unwrap();
-        let order = line(&from);
+        let order = order(&from);
         if number == ANSWER {
             assert_eq!(says_it(&place), 1, "written before it is answered");
             let you = engine.approver("you", "ann", "test");
@@ -218,11 +230,11 @@ async fn an_engine_that_ends_before_it_says_whether_it_heard_leaves_the_lines_an
     for _ in 1..ANSWER {
         let (mut from, _) = listener.accept().unwrap();
         let mut to = UnixStream::connect(&aside).unwrap();
-        to.write_all(line(&from).as_bytes()).unwrap();
+        to.write_all(order(&from).as_bytes()).unwrap();
         from.write_all(line(&to).as_bytes()).unwrap();
     }
     let (from, _) = listener.accept().unwrap();
-    line(&from);
+    order(&from);
     drop(from);
     let told = child.wait_with_output().unwrap();
     let complaint = String::from_utf8_lossy(&told.stderr);

@@ -259,8 +259,7 @@ async fn an_agent_creates_no_id_of_a_host_a_task_or_another_agent() {
     let others = ["cron:a", "heartbeat:a", "lead2:a", "lead-:a", "nobody:a"].map(str::to_owned);
     for taken in hosts.iter().cloned().chain(below).chain(others) {
         let refused = lead.create(profile(&taken, "you", Kind::Subagent), &[], why()).await;
-        let is_reserved =
-            matches!(&refused, Err(Error::Refused(Refusal::NameOfOther { .. } | Refusal::NameOfTask(_))));
+        let is_reserved = matches!(&refused, Err(Error::Refused(Refusal::NameOfOther { .. } | Refusal::NameOfTask(_))));
         assert!(is_reserved, "{taken}: {refused:?}");
     }
     lead.create(profile("lead:claude", "you", Kind::Subagent), &[], why()).await.unwrap();

@@ -71,7 +71,8 @@ fn only_a_person_cuts_or_moves_the_trail() {
     project.end(rustix::process::Signal::TERM);
     let files = || {
         let entries = std::fs::read_dir(project.path().join("state")).unwrap().map(Result::unwrap);
-        let mut files: Vec<_> = entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect();
+        let mut files: Vec<_> =
+            entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect();
         files.sort();
         files
     };

@@ -92,7 +92,8 @@ Examples:
     ///
     /// It is the way out of damage where there is no copy. Everything from event --before on is set aside. Revocations,
     /// denials and restrictions that can still be read there are applied again. It says what they are, and how many
-    /// records cannot be read. Like every order that changes something, it needs a terminal or the secret of the engine.
+    /// records cannot be read. Like every order that changes something, it needs a terminal or the secret of the
+    /// engine.
     #[command(after_long_help = "\
 Examples:
   bestow audit cut --state /var/lib/bestow --before 120")]
