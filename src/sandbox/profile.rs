@@ -263,8 +263,8 @@ impl Profile {
 
     /// Creates the action that the engine evaluates before `command` runs under this profile. Its text is the command
     /// line with the command's own variables, as a shell would read it. Its needs are the permissions of this profile.
-    /// The circumstances hold the rest of this profile, without the state of the disk. Two commands that differ in any part
-    /// of it are different actions.
+    /// The circumstances hold the rest of this profile, without the state of the disk. Two commands that differ in any
+    /// part of it are different actions.
     ///
     /// # Errors
     ///
