@@ -42,7 +42,7 @@ mod rules;
 mod run_guards;
 mod running_commands;
 mod sandbox_denials;
-#[cfg(any(feature = "journal", test))]
+#[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
 mod snapshot;
 mod state;
 mod support;

@@ -56,6 +56,7 @@ fn write_root(grant: &CompactGrant) -> Option<&SanitizedPath> {
 
 impl WriteRoots {
     /// Returns the index of `grants`. It is more compact than one that grew.
+    #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(super) fn of<'g>(grants: impl Iterator<Item = &'g CompactGrant>) -> WriteRoots {
         let mut roots: Vec<_> = grants.filter_map(|grant| Some((Root(write_root(grant)?.clone()), grant.id))).collect();
         roots.sort_unstable();
@@ -71,7 +72,7 @@ impl WriteRoots {
     }
 
     /// Returns an index that stays empty, for a state in which nothing is looked up.
-    #[cfg(any(feature = "journal", test))]
+    #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(super) fn off() -> WriteRoots {
         WriteRoots { roots: BTreeMap::new(), is_off: true }
     }

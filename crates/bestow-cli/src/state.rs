@@ -152,10 +152,8 @@ fn becomes_reachable(state: &Path, why: &JournalError) -> bool {
         }
     }
     // Whoever still reads the trail ends or comes further, however long it is.
-    match why {
-        JournalError::InUse { pid: Some(named), .. } => lock_holder(state).is_some_and(|holder| holder != *named),
-        _ => true,
-    }
+    let JournalError::InUse { pid: Some(named), .. } = why else { return true };
+    lock_holder(state).is_some_and(|holder| holder != *named)
 }
 
 /// Returns the process that has the lock of a directory, if this system reports it. Until that process has read the
