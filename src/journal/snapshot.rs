@@ -121,7 +121,6 @@ impl Snapshot {
 
     /// Reads the state after event `sequence`; `None` if the snapshot is not complete. The inner error is that of a
     /// complete snapshot in a form that this version does not know.
-    #[expect(clippy::type_complexity, reason = "an error of the disk, no snapshot, or one of another version")]
     pub(super) fn restore(
         files: &Files,
         sequence: u64,
