@@ -103,7 +103,8 @@ pub mod host {
     pub use crate::model::HookName;
     pub use crate::ports::{
         AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
-        PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
+        PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, StoredState, SystemClock,
+        Taken,
     };
 }
 

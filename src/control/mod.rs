@@ -110,6 +110,15 @@ pub fn send_with_token(directory: impl AsRef<Path>, order: &AdminCommand, token:
     sent(directory.as_ref(), order, Some(token))
 }
 
+/// Returns true if an engine takes orders for `directory`.
+///
+/// # Errors
+///
+/// The errors of [`send`].
+pub fn is_served(directory: impl AsRef<Path>) -> io::Result<bool> {
+    Ok(connected(directory.as_ref())?.is_some())
+}
+
 /// Creates the secret of the person's surface in `directory`, as an engine does when it starts. An existing one stays.
 ///
 /// # Errors
@@ -194,12 +203,6 @@ impl Iterator for Replies {
     fn next(&mut self) -> Option<io::Result<Reply>> {
         wire::next_reply(&mut self.0).transpose()
     }
-}
-
-/// Returns true if an engine that runs on `directory` accepts orders. A starting engine uses the directory before it
-/// accepts any.
-pub fn accepts_orders(directory: impl AsRef<Path>) -> bool {
-    matches!(connected(directory.as_ref()), Ok(Some(_)))
 }
 
 /// Connects to the engine that runs on `directory`.

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::{
     kernel::{Command, Known, RunsAtOpen, State},
     model::{AgentId, SanitizedPath, Settings, Timestamp},
-    ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
+    ports::{Clock, ClockUnreadable, Paths, Store, StoreError, Stored},
 };
 
 use super::{Engine, Error, classifier::classifier_for, commit_queue::CommitQueue, fresh::seed, shared::Shared, timer};
@@ -111,19 +111,17 @@ impl History {
     fn read(store: &dyn Store) -> Result<History, StoreError> {
         let (state, at) = (State::new(Settings::default()), Timestamp::from_millis(0));
         let mut history = History { state, sequence: 0, at, cut: None };
-        store.load(&mut |stored| history.take(stored))?;
+        store.load(&mut |stored| {
+            history.take(stored);
+            Ok(())
+        })?;
         Ok(history)
     }
 
-    fn take(&mut self, stored: Stored) -> Result<(), StoreError> {
+    fn take(&mut self, stored: Stored) {
         match stored {
-            Stored::Snapshot { sequence, at, image } => {
-                let unreadable = |why| {
-                    let what = format!("the snapshot of event {sequence} cannot be read: {why}");
-                    StoreError::new(StoreFault::Broken, what)
-                };
-                self.state = State::from_image(image).map_err(unreadable)?;
-                (self.sequence, self.at) = (sequence, at);
+            Stored::Snapshot { sequence, at, state } => {
+                (self.state, self.sequence, self.at) = (*state.0, sequence, at);
             }
             Stored::Event(recorded) => {
                 self.state.apply(&recorded.event);
@@ -131,7 +129,6 @@ impl History {
             }
             Stored::Cut { what } => self.cut = Some(what),
         }
-        Ok(())
     }
 }
 

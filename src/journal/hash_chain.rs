@@ -1,6 +1,6 @@
 //! The hash chain: each line carries the hash of itself and of the hash before it.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, io, str::FromStr};
 
 use hmac_sha256::Hash as Sha256;
 
@@ -23,6 +23,20 @@ impl Hash {
     /// Returns the hash of `bytes` alone, outside any chain.
     pub(super) fn of(bytes: &[u8]) -> Hash {
         Hash(Sha256::hash(bytes))
+    }
+
+    /// Returns the hash of the rest of a file, which is read in parts.
+    pub(super) fn of_rest(mut file: impl io::BufRead) -> io::Result<Hash> {
+        let mut hash = Sha256::new();
+        loop {
+            let part = file.fill_buf()?;
+            let read = part.len();
+            if read == 0 {
+                return Ok(Hash(hash.finalize()));
+            }
+            hash.update(part);
+            file.consume(read);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod head_place;
 mod line;
 mod lock;
 mod open;
+mod parallel_read;
 mod policy_pointer;
 mod queue;
 mod read;

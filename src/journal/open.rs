@@ -4,15 +4,19 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     JournalError,
-    files::{Files, Listing, NoFile, segment},
+    files::{Files, Listing, NoFile, segment, snapshot},
     hash_chain::{Hash, Head},
-    line::Line,
     lock::{self, LastEnd, Lock, Promised},
+    parallel_read::ParallelRead,
     read,
-    snapshot::{Covered, Snapshot},
+    snapshot::{Covered, RestoredState, Snapshot},
     write::Writer,
 };
-use crate::ports::{Disk, DiskFile, Stored};
+use crate::{
+    kernel::ReplayedState,
+    model::Timestamp,
+    ports::{Disk, DiskFile, Stored, StoredState},
+};
 
 /// A journal that was read back and can be continued.
 #[derive(Debug)]
@@ -24,7 +28,8 @@ pub(super) struct Opened {
 /// The content of a directory, read without changing anything.
 #[derive(Debug)]
 struct Found {
-    history: Vec<Stored>,
+    /// The state at the end of the records, if there are any.
+    state: Option<Stored>,
     head: Head,
     /// The segment to continue, if there is one.
     last: Option<Last>,
@@ -58,7 +63,8 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     refuse_missing_lock(&files)?;
     let (mut lock, last_end) = Lock::take(&files)?;
     let listing = files.list()?;
-    let Found { mut history, head, last, covered } = find(&files, &listing, last_end)?;
+    let Found { state, head, last, covered } = find(&files, &listing, last_end)?;
+    let mut history: Vec<_> = state.into_iter().collect();
     lock.hold(&files, last_end)?;
     files.clean(&listing)?;
     files.hide_from_git(&listing);
@@ -96,58 +102,66 @@ pub(super) fn look(files: &Files) -> Result<(Vec<Stored>, Head), JournalError> {
         let now = lock::last_end(files)?;
         found = find(files, &files.list()?, now);
     }
-    found.map(|Found { history, head, .. }| (history, head))
+    found.map(|Found { state, head, .. }| (state.into_iter().collect(), head))
 }
 
 fn find(files: &Files, listing: &Listing, last_end: LastEnd) -> Result<Found, JournalError> {
-    let mut history = Vec::new();
-    let mut head = start(files, listing, &mut history)?;
-    let mut covered = Covered { finished: head, snapshot: 0, loose: 0 };
-    if let Some(Stored::Snapshot { image, .. }) = history.first() {
-        covered.snapshot = size(image);
-    }
+    let RestoredState { mut head, mut at, mut state, size: snapshot } = start(files, listing)?;
+    let mut covered = Covered { finished: head, snapshot, loose: 0 };
     listing.refuse_lost_end(files)?;
     let mut promised = Promised::by(last_end);
     promised.compare(head);
     let mut last = None;
-    let after = head.sequence;
-    for first in listing.segments.iter().copied().filter(|first| after < *first) {
+    let segments: Vec<_> = listing.segments.iter().copied().filter(|first| head.sequence < *first).collect();
+    let finished = segments.split_last().map_or(&[][..], |(_, finished)| finished);
+    let mut reading = ParallelRead::start(files, finished, head)?;
+    for first in segments {
         if first != head.sequence + 1 {
             return Err(missing(files, head.sequence + 1, first));
         }
         let is_last = listing.segments.last() == Some(&first);
-        let content = files.read(&segment(first))?;
-        let read = read::segment(&content, head);
+        let (content, read) = match if is_last { None } else { reading.next(head)? } {
+            Some(read) => (Vec::new(), read),
+            None => {
+                let content = files.read(&segment(first))?;
+                let read = read::segment(&content, head);
+                (content, read)
+            }
+        };
         let may_be_torn = is_last && !last_end.is_orderly();
         if let Some(fault) = read.fault.as_ref().filter(|fault| !may_be_torn || !fault.is_torn) {
             let (file, what) = (files.path(&segment(first)), fault.what.clone());
             return Err(JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what });
         }
         head = read.head;
-        read.lines.iter().for_each(|line| promised.compare(line.head()));
-        history.extend(read.lines.into_iter().map(|line: Line| Stored::Event(line.recorded)));
+        // The events are applied at once: those of a long trail would need more memory than the state.
+        for line in &read.lines {
+            promised.compare(line.head());
+            state.apply(&line.recorded.event);
+            at = at.max(line.recorded.at);
+        }
         if !is_last {
-            (covered.finished, covered.loose) = (read.head, covered.loose.saturating_add(size(&content)));
+            let bytes = u64::try_from(read.bytes).unwrap_or(u64::MAX);
+            (covered.finished, covered.loose) = (read.head, covered.loose.saturating_add(bytes));
         }
         last = is_last.then_some(Last { first, content, whole: read.bytes, is_torn: read.fault.is_some() });
     }
     promised.is_kept(files, head)?;
-    Ok(Found { history, head, last, covered })
+    let state = StoredState(Box::new(state.into_state()));
+    let state = (0 < head.sequence).then_some(Stored::Snapshot { sequence: head.sequence, at, state });
+    Ok(Found { state, head, last, covered })
 }
 
-fn size(content: &[u8]) -> u64 {
-    u64::try_from(content.len()).unwrap_or(u64::MAX)
-}
-
-/// Returns the starting point: the newest complete snapshot, or the first event.
-fn start(files: &Files, listing: &Listing, history: &mut Vec<Stored>) -> Result<Head, JournalError> {
+/// Returns the starting point: the newest complete snapshot, or the empty state before the first event.
+fn start(files: &Files, listing: &Listing) -> Result<RestoredState, JournalError> {
     for sequence in listing.snapshots.iter().rev() {
-        if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)? {
-            history.push(Stored::Snapshot { sequence: head.sequence, at, image });
-            return Ok(head);
+        if let Some(restored) = Snapshot::restore(files, *sequence)? {
+            let unreadable = |why: serde_json::Error| files.failed(&snapshot(*sequence), "reading")(why.into());
+            return restored.map_err(unreadable);
         }
     }
-    Ok(Head { sequence: 0, hash: Hash::START })
+    let (head, at) = (Head { sequence: 0, hash: Hash::START }, Timestamp::from_millis(0));
+    Ok(RestoredState { head, at, state: ReplayedState::new(), size: 0 })
 }
 
 fn missing(files: &Files, wanted: u64, first: u64) -> JournalError {

@@ -46,7 +46,7 @@ pub(super) fn segment(content: &[u8], head: Head) -> Segment {
     let mut rest = content;
     while !rest.is_empty() {
         number += 1;
-        let (line, after) = match rest.iter().position(|byte| *byte == b'\n') {
+        let (line, after) = match memchr::memchr(b'\n', rest) {
             Some(end) => (rest.get(..end).unwrap_or_default(), rest.get(end + 1..).unwrap_or_default()),
             None => (rest, &[][..]),
         };

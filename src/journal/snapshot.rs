@@ -4,7 +4,11 @@
 //! for it. If the state is small, it is kept for the next snapshot. Otherwise the previous snapshot and the segments
 //! since then are read.
 
-use std::sync::Arc;
+use std::{
+    io::{self, BufRead, BufReader, BufWriter, Read, Write as _},
+    sync::Arc,
+    thread,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +19,8 @@ use super::{
     read,
 };
 use crate::{
-    kernel::State,
-    model::{Settings, Timestamp},
+    kernel::{ReplayedState, State},
+    model::Timestamp,
     ports::Batch,
 };
 
@@ -65,35 +69,102 @@ impl Title {
     }
 }
 
-/// A snapshot that was read.
+/// The number of bytes of a snapshot that are read at once, where the state is not needed.
+const PART: usize = 64 << 10;
+
+/// The longest title, in bytes. A longer first line is none.
+const MAX_TITLE_BYTES: u64 = 1 << 10;
+
+/// A snapshot whose title is complete.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) head: Head,
+    at: Timestamp,
+    /// The hash that the image must have.
+    state: Hash,
+}
+
+/// A state that was read from a complete snapshot.
+#[derive(Debug)]
+pub(super) struct RestoredState {
+    pub(super) head: Head,
     pub(super) at: Timestamp,
-    pub(super) image: Vec<u8>,
+    pub(super) state: ReplayedState,
+    /// The number of bytes of the snapshot.
+    pub(super) size: u64,
 }
 
 impl Snapshot {
-    /// Reads the snapshot up to event `sequence`; `None` if it is not complete.
-    pub(super) fn read(files: &Files, sequence: u64) -> Result<Option<Snapshot>, JournalError> {
-        let mut image = files.read(&snapshot(sequence))?;
-        let Some(end) = memchr::memchr(b'\n', &image) else { return Ok(None) };
-        // The image may be most of the memory of an engine that starts, so it is not copied.
-        let told: Vec<u8> = image.drain(..=end).collect();
-        let Ok(title) = serde_json::from_slice::<Title>(&told) else { return Ok(None) };
-        if !title.is_written_as(&told) {
-            return Ok(None);
-        }
-        let hash = Hash::from_hex(title.h.as_bytes());
-        let is_whole = title.is_whole() && title.sequence == sequence && title.state == Hash::of(&image).to_string();
-        let Some(hash) = hash.filter(|_| is_whole) else { return Ok(None) };
-        Ok(Some(Snapshot { head: Head { sequence, hash }, at: title.at, image }))
+    /// Returns the snapshot that the first line of a file describes; `None` if that is no complete title.
+    fn of_title(line: &[u8], sequence: u64) -> Option<Snapshot> {
+        let title = serde_json::from_slice::<Title>(line).ok()?;
+        let is_whole = title.is_written_as(line) && title.is_whole() && title.sequence == sequence;
+        let (hash, state) = (Hash::from_hex(title.h.as_bytes())?, Hash::from_hex(title.state.as_bytes())?);
+        is_whole.then_some(Snapshot { head: Head { sequence, hash }, at: title.at, state })
     }
 
-    fn write(files: &Files, state: &State, head: Head, at: Timestamp) -> Result<usize, JournalError> {
+    /// Opens the snapshot up to event `sequence`, and returns it with its image; `None` if the title is not complete.
+    fn open(files: &Files, sequence: u64) -> io::Result<Option<(Snapshot, impl BufRead + use<>)>> {
+        let mut image = BufReader::with_capacity(PART, files.disk.open(&files.path(&snapshot(sequence)))?);
+        let mut title = Vec::new();
+        image.by_ref().take(MAX_TITLE_BYTES).read_until(b'\n', &mut title)?;
+        Ok(Snapshot::of_title(&title, sequence).map(|snapshot| (snapshot, image)))
+    }
+
+    /// Reads the snapshot up to event `sequence` in parts, without its state; `None` if it is not complete.
+    pub(super) fn read(files: &Files, sequence: u64) -> Result<Option<Snapshot>, JournalError> {
+        let failed = files.failed(&snapshot(sequence), "reading");
+        let Some((snapshot, image)) = Snapshot::open(files, sequence).map_err(&failed)? else { return Ok(None) };
+        let hash = Hash::of_rest(image).map_err(&failed)?;
+        Ok((hash == snapshot.state).then_some(snapshot))
+    }
+
+    /// Reads the state after event `sequence`; `None` if the snapshot is not complete. The inner error is that of a
+    /// complete snapshot in a form that this version does not know.
+    pub(super) fn restore(
+        files: &Files,
+        sequence: u64,
+    ) -> Result<Option<Result<RestoredState, serde_json::Error>>, JournalError> {
+        let content = files.read(&snapshot(sequence))?;
+        let title = memchr::memchr(b'\n', &content).map_or(0, |end| end + 1);
+        let (title, image) = content.split_at_checked(title).unwrap_or_default();
+        let Some(Snapshot { head, at, state: hash }) = Snapshot::of_title(title, sequence) else { return Ok(None) };
+        let (is_whole, read) = thread::scope(|scope| {
+            // Both take long for a large state.
+            let hashing = thread::Builder::new().spawn_scoped(scope, || Hash::of(image));
+            let read = State::from_image(image);
+            let found = hashing.ok().and_then(|hashing| hashing.join().ok()).unwrap_or_else(|| Hash::of(image));
+            (found == hash, read)
+        });
+        if !is_whole {
+            return Ok(None);
+        }
+        let size = u64::try_from(image.len()).unwrap_or(u64::MAX);
+        // The image is as large as what was read from it, and the indexes need room, too.
+        drop(content);
+        Ok(Some(read.map(|read| RestoredState { head, at, state: read.link(), size })))
+    }
+
+    /// Returns true if the image of the snapshot up to event `sequence` is that of `state`. Neither is held in memory.
+    pub(super) fn has_image_of(files: &Files, sequence: u64, state: &ReplayedState) -> Result<bool, JournalError> {
+        let failed = files.failed(&snapshot(sequence), "reading");
+        let Some((_, image)) = Snapshot::open(files, sequence).map_err(&failed)? else { return Ok(false) };
+        let mut comparison =
+            BufWriter::with_capacity(PART, Comparison { file: image, part: Vec::new(), differs: false });
+        let written = serde_json::to_writer(&mut comparison, state).map_err(io::Error::from);
+        let compared = written.and_then(|()| comparison.flush());
+        let (mut comparison, _) = comparison.into_parts();
+        if comparison.differs {
+            return Ok(false);
+        }
+        compared.map_err(&failed)?;
+        comparison.file.fill_buf().map(<[u8]>::is_empty).map_err(&failed)
+    }
+
+    fn write(files: &Files, state: &ReplayedState, head: Head, at: Timestamp) -> Result<usize, JournalError> {
         let name = snapshot(head.sequence);
         let failed = |why: serde_json::Error| files.failed(&name, "writing")(why.into());
-        let image = state.to_image().map_err(failed)?;
+        let image = serde_json::to_vec(state).map_err(failed)?;
         let (h, state) = (head.hash.to_string(), Hash::of(&image).to_string());
         let title = Title::new(head.sequence, at, h, state);
         let mut content = serde_json::to_vec(&title).map_err(failed)?;
@@ -101,6 +172,30 @@ impl Snapshot {
         content.extend(image);
         files.write_whole(&name, &content)?;
         Ok(content.len())
+    }
+}
+
+/// A writer that compares what is written with a file.
+struct Comparison<R> {
+    file: R,
+    /// The part of the file that is compared.
+    part: Vec<u8>,
+    differs: bool,
+}
+
+impl<R: Read> io::Write for Comparison<R> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.part.resize(bytes.len(), 0);
+        match self.file.read_exact(&mut self.part) {
+            Ok(()) => self.differs |= self.part != bytes,
+            Err(why) if why.kind() == io::ErrorKind::UnexpectedEof => self.differs = true,
+            Err(why) => return Err(why),
+        }
+        if self.differs { Err(io::Error::other("the file differs")) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -118,7 +213,7 @@ pub(super) struct Covered {
 /// The state at the end of the last snapshot. The next one needs only the batches since then, and not their segments.
 #[derive(Debug)]
 pub(super) struct Base {
-    state: State,
+    state: ReplayedState,
     head: Head,
     at: Timestamp,
 }
@@ -140,11 +235,9 @@ impl Base {
     /// none if there is nothing after it.
     fn read(files: &Files, open: u64) -> Result<Option<Base>, JournalError> {
         let (head, at) = (Head { sequence: 0, hash: Hash::START }, Timestamp::from_millis(0));
-        let mut base = Base { state: State::new(Settings::default()), head, at };
+        let mut base = Base { state: ReplayedState::new(), head, at };
         for sequence in files.list()?.snapshots.iter().rev() {
-            if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)?
-                && let Ok(state) = State::from_image(image)
-            {
+            if let Some(Ok(RestoredState { head, at, state, .. })) = Snapshot::restore(files, *sequence)? {
                 base = Base { state, head, at };
                 break;
             }

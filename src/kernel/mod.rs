@@ -42,6 +42,7 @@ mod rules;
 mod run_guards;
 mod running_commands;
 mod sandbox_denials;
+#[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
 mod snapshot;
 mod state;
 mod support;
@@ -81,6 +82,8 @@ pub(crate) use resolved_action::ResolvedAction;
 pub(crate) use rules::Rules;
 #[cfg(feature = "sandbox")]
 pub(crate) use sandbox_denials::SandboxDenials;
+#[cfg(feature = "journal")]
+pub(crate) use snapshot::ReplayedState;
 pub(crate) use state::{State, Waiting};
 pub(crate) use support::lasting;
 pub(crate) use target::Target;

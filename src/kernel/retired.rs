@@ -45,6 +45,7 @@ impl RetiredAncestors {
     }
 
     /// Counts the retired agents that are bound by others, after the state was read from a snapshot.
+    #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(super) fn recount(&mut self) {
         let numbers: Vec<_> = self.agents.values().flat_map(|agent| agent.bound_by.iter().copied()).collect();
         self.count(&numbers);

@@ -13,7 +13,11 @@ use crate::model::{Access, GrantId, Permission, SanitizedPath};
 ///
 /// A lookup takes time proportional to the depth of the path, and not to the number of agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct WriteRoots(BTreeMap<Root, Writers>);
+pub(super) struct WriteRoots {
+    roots: BTreeMap<Root, Writers>,
+    /// True if nothing is added: see [`WriteRoots::off`].
+    is_off: bool,
+}
 
 /// A path that is found by its text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +56,7 @@ fn write_root(grant: &CompactGrant) -> Option<&SanitizedPath> {
 
 impl WriteRoots {
     /// Returns the index of `grants`. It is more compact than one that grew.
+    #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(super) fn of<'g>(grants: impl Iterator<Item = &'g CompactGrant>) -> WriteRoots {
         let mut roots: Vec<_> = grants.filter_map(|grant| Some((Root(write_root(grant)?.clone()), grant.id))).collect();
         roots.sort_unstable();
@@ -63,13 +68,19 @@ impl WriteRoots {
                 Some((root.clone(), Writers::Several(Box::new(all))))
             }
         });
-        WriteRoots(writers.collect())
+        WriteRoots { roots: writers.collect(), is_off: false }
+    }
+
+    /// Returns an index that stays empty, for a state in which nothing is looked up.
+    #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
+    pub(super) fn off() -> WriteRoots {
+        WriteRoots { roots: BTreeMap::new(), is_off: true }
     }
 
     pub(super) fn insert(&mut self, grant: &CompactGrant) {
-        let Some(root) = write_root(grant) else { return };
-        match self.0.get_mut(root.as_str()) {
-            None => drop(self.0.insert(Root(root.clone()), Writers::One(grant.id))),
+        let Some(root) = write_root(grant).filter(|_| !self.is_off) else { return };
+        match self.roots.get_mut(root.as_str()) {
+            None => drop(self.roots.insert(Root(root.clone()), Writers::One(grant.id))),
             Some(Writers::One(id)) if *id == grant.id => {}
             Some(writers @ Writers::One(_)) => {
                 *writers = Writers::Several(Box::new(writers.iter().copied().chain([grant.id]).collect()));
@@ -80,27 +91,27 @@ impl WriteRoots {
 
     pub(super) fn remove(&mut self, grant: &CompactGrant) {
         let Some(root) = write_root(grant) else { return };
-        let Some(writers) = self.0.get_mut(root.as_str()) else { return };
+        let Some(writers) = self.roots.get_mut(root.as_str()) else { return };
         if let Writers::Several(all) = writers {
             all.remove(&grant.id);
             if let (1, Some(last)) = (all.len(), all.first()) {
                 *writers = Writers::One(*last);
             }
         } else if *writers == Writers::One(grant.id) {
-            self.0.remove(root.as_str());
+            self.roots.remove(root.as_str());
         }
     }
 
     /// Returns the roots at `path` and above it, with the grants for each.
     pub(super) fn at_and_above<'r>(&'r self, path: &'r SanitizedPath) -> impl Iterator<Item = (&'r str, &'r Writers)> {
-        path.way().filter_map(|root| Some((root, self.0.get(root)?)))
+        path.way().filter_map(|root| Some((root, self.roots.get(root)?)))
     }
 
     /// Returns the grants for paths below `path`.
     pub(super) fn below(&self, path: &SanitizedPath) -> impl Iterator<Item = &GrantId> {
         // All paths below `path` are adjacent in the map.
         let start = if path.as_str() == "/" { "/".to_owned() } else { [path.as_str(), "/"].concat() };
-        let from = self.0.range::<str, _>((Bound::Excluded(&*start), Bound::Unbounded));
+        let from = self.roots.range::<str, _>((Bound::Excluded(&*start), Bound::Unbounded));
         from.take_while(move |(root, _)| root.0.as_str().starts_with(&*start)).flat_map(|(_, writers)| writers.iter())
     }
 }

@@ -31,12 +31,18 @@ pub enum CredentialOrder {
         #[serde(default)]
         is_link: bool,
     },
-    /// Gives a credential another secret. It lasts as long again as it did before.
+    /// Gives a credential another secret.
     Rotate {
         /// The id.
         credential: Arc<str>,
         /// The SHA-256 hash of the new secret.
         secret: Digest,
+        /// The owner of the agent, for a credential whose records do not name it and whose agent is not registered.
+        #[serde(default)]
+        owner: Option<OwnerId>,
+        /// The time from which it is refused. Without one, it lasts as long again as it did before.
+        #[serde(default)]
+        expires_at: Option<Timestamp>,
     },
     /// Exchanges a link for a session: a credential with the same id and another secret.
     OpenSession {

@@ -5,7 +5,10 @@ use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
-use super::serde_text::{parsed_from_text, shown_as_text};
+use super::{
+    CodingAgent,
+    serde_text::{parsed_from_text, shown_as_text},
+};
 
 /// The most characters an id may have.
 const MAX_ID_LEN: usize = 128;
@@ -161,6 +164,17 @@ impl AgentId {
     /// mistaken for one of them.
     pub(crate) fn is_kept_for_tasks(&self) -> bool {
         OF_TASKS.iter().any(|start| self.0.starts_with(start))
+    }
+
+    /// Returns true if the id is below `above`, as `lead:helper` is below `lead`.
+    pub fn is_below(&self, above: &AgentId) -> bool {
+        self.0.strip_prefix(above.as_str()).is_some_and(|rest| rest.starts_with(':'))
+    }
+
+    /// Returns true if an agent can create agents with this id only below its own id. An id with a colon belongs to the
+    /// agent before the colon, such as `claude:Plan` to the host `claude`, and the names of hosts to the policy file.
+    pub(crate) fn belongs_to_another(&self) -> bool {
+        self.0.contains(':') || CodingAgent::ALL.iter().any(|host| *self.0 == *host.as_str())
     }
 }
 

@@ -45,6 +45,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Fails if the file cannot be read.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// Opens a file for reading from its beginning, in parts. It does not follow a link.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be opened. Reading fails like [`Disk::read`].
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read + Send>> {
+        Ok(Box::new(io::Cursor::new(self.read(path)?)))
+    }
+
     /// Opens a file for appending, and creates it if it is missing. It does not follow a link.
     ///
     /// # Errors
@@ -240,6 +249,10 @@ impl Disk for RealDisk {
         let mut content = Vec::new();
         regular(options().read(true).open(path)?)?.read_to_end(&mut content)?;
         Ok(content)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read + Send>> {
+        Ok(Box::new(regular(options().read(true).open(path)?)?))
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

@@ -15,4 +15,4 @@ pub use hook::{Hook, HookAnswer, HookFailure, Proposal};
 #[cfg(feature = "sandbox")]
 pub(crate) use machine::homes;
 pub use paths::{AsWritten, DiskPaths, PathFailure, Paths, Real};
-pub use store::{Batch, MemoryStore, Progress, Store, StoreError, StoreFault, Stored, Taken};
+pub use store::{Batch, MemoryStore, Progress, Store, StoreError, StoreFault, Stored, StoredState, Taken};

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc, sync::Mutex, sync::PoisonError, sync::Weak};
 
-use crate::model::{Event, Means, Recorded, Timestamp};
+use crate::{
+    kernel::State,
+    model::{Event, Means, Recorded, Timestamp},
+};
 
 /// One step of an engine. Its events are stored completely or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,16 +54,16 @@ impl Batch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stored {
-    /// A snapshot of the state, up to and including event number `sequence`, as the engine wrote it.
+    /// The state up to and including event number `sequence`, which the store has built from its records.
     Snapshot {
         /// The number of the last event in it.
         sequence: u64,
-        /// The time of the snapshot.
+        /// The time of the latest event in it.
         at: Timestamp,
-        /// The serialized `State`.
-        image: Vec<u8>,
+        /// The state.
+        state: StoredState,
     },
-    /// One event after the snapshot.
+    /// One event, after the snapshot if there is one.
     Event(Recorded),
     /// Unacknowledged data at the end of the store, which was set aside.
     Cut {
@@ -68,6 +71,10 @@ pub enum Stored {
         what: Arc<str>,
     },
 }
+
+/// The state that a store of this library has built from its records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredState(pub(crate) Box<State>);
 
 /// The state of a committed batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -282,6 +282,7 @@ pub(crate) fn real(path: &std::path::Path) -> std::path::PathBuf {
 pub(crate) fn is_order(words: &[&str]) -> bool {
     match words {
         ["token", part, ..] => *part != "list",
+        ["audit", part, ..] => ["cut", "rotate"].contains(part),
         ["mode", _, mode, ..] => !mode.starts_with('-'),
         [word, ..] => ["dashboard", "approve", "deny", "agree", "revoke", "keep"].contains(word),
         [] => false,

@@ -38,7 +38,8 @@ pub(crate) use program_args::ProgramCommand;
 pub(crate) use remote_args::RemoteArgs;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
 pub(crate) use server_args::{
-    CreateArgs, DashboardArgs, DemoArgs, NewRole, NoteArgs, ServeArgs, ServerCommand, ShareArgs, TokenArgs, TokenPart,
+    CreateArgs, DashboardArgs, DemoArgs, NewRole, NoteArgs, RotateArgs, ServeArgs, ServerCommand, ShareArgs, TokenArgs,
+    TokenPart, USUAL_LIFETIME,
 };
 pub(crate) use state_args::{KeepArgs, StateCommand, WatchArgs};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};

@@ -17,6 +17,7 @@ use crate::{
     args::{AuditCommand, Form, ShowArgs},
     exit::Exit,
     server_files::name_credential_file,
+    state::verify_person,
 };
 
 /// Carries out a command about the trail.
@@ -54,11 +55,13 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             let head = head.map_err(Exit::failed)?;
             Ok(Exit::print(&format!("{head}\n")))
         }
-        AuditCommand::Rotate { to, .. } => {
+        AuditCommand::Rotate { to, person, .. } => {
+            verify_person(state, person)?;
             let rotated = audit::rotate(state, to).map_err(Exit::failed)?;
             Ok(Exit::print(&rotated.map_or_else(nothing_to_move, |rotated| moved(&rotated, to))))
         }
-        AuditCommand::Cut { before, .. } => {
+        AuditCommand::Cut { before, person, .. } => {
+            verify_person(state, person)?;
             Ok(Exit::print(&set_aside(&audit::cut(state, *before).map_err(Exit::failed)?)))
         }
     }

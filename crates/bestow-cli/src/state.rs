@@ -21,7 +21,7 @@ use bestow::{
 };
 
 use crate::{
-    args::{AdminRequest, Form},
+    args::{AdminRequest, Form, PersonArgs},
     exit::Exit,
 };
 
@@ -81,6 +81,29 @@ pub(crate) fn lines(
     answer(reply(state, order, secret.as_deref(), lasting)?)
 }
 
+/// Verifies that a person gives an order that this program carries out itself, although an engine may run on `state`.
+/// That engine is asked, and otherwise the directory, which may be damaged.
+pub(crate) fn verify_person(state: &Path, person: &PersonArgs) -> Result<(), Exit> {
+    require(state)?;
+    // No files of a state directory are made in a directory that was named by mistake.
+    if !has_files_of_state(state) {
+        return Err(Exit::failed(JournalError::NotState { directory: state.to_owned() }));
+    }
+    let (order, token) = (AdminCommand::Verify { by: person.by()? }, person.token_file().map(secret).transpose()?);
+    let reply = match send(state, &order, token.as_deref())? {
+        Some(reply) => Some(reply),
+        None => control::refusal_of_own(state, &order, token.as_deref()).map_err(Exit::failed)?,
+    };
+    reply.map_or(Ok(()), |reply| answer(reply).map(drop))
+}
+
+/// Returns true if a directory has a file of a journal. Some of them may be lost.
+fn has_files_of_state(directory: &Path) -> bool {
+    let is_of_state = |name: &str| name == "LOCK" || name.starts_with("journal-") || name.starts_with("snapshot-");
+    let names = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.into_iter().any(|name| name.to_str().is_some_and(is_of_state))
+}
+
 /// Reads the secret of an engine.
 pub(crate) fn secret(file: &Path) -> Result<String, Exit> {
     let unread = |why| Exit::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
@@ -106,12 +129,12 @@ pub(crate) fn require(state: &Path) -> Result<(), Exit> {
     refuse_others(state).map_err(Exit::failed)
 }
 
-/// The time between two looks at the control socket of a starting server.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// The time between two looks whether an engine on the directory answers.
+const LOOK: Duration = Duration::from_millis(20);
 
-/// The most looks: half a minute. Another command on the same directory takes a moment, and a server that starts beside
-/// it accepts orders once it has read the trail.
-const LOOKS: usize = 600;
+/// The most looks at a directory whose process has read the trail: ten seconds. It may be another command, which takes
+/// a moment, or a server that answers soon. A program that embeds an engine may do neither.
+const MAX_LOOKS: usize = 500;
 
 /// The most attempts, if other commands come first each time.
 const ATTEMPTS: usize = 200;
@@ -120,7 +143,7 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
     let mut attempts = 1..=ATTEMPTS;
     loop {
         match attempt(state, order, token, lasting) {
-            Err(Hindered::InUse(_)) if attempts.next().is_some() && becomes_ready(state) => {}
+            Err(Hindered::InUse(why)) if attempts.next().is_some() && becomes_reachable(state, &why) => {}
             Err(Hindered::InUse(why)) => return Err(Exit::failed(why)),
             Err(Hindered::Ended(exit)) => return Err(exit),
             Ok(reply) => return Ok(reply),
@@ -128,22 +151,39 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
     }
 }
 
-/// Waits until no other process uses the directory, or until the engine of that process accepts orders. Returns false
-/// if neither happens for longer than a command takes.
-fn becomes_ready(state: &Path) -> bool {
+/// Waits until no other process uses the directory, or the one that does answers orders. Returns false if it does
+/// neither, although it has read the trail: it has named itself then.
+fn becomes_reachable(state: &Path, why: &JournalError) -> bool {
     let (done, free) = mpsc::channel();
     let directory = state.to_owned();
     // The thread may go on waiting. It ends with this program.
     thread::spawn(move || done.send(wait_until_free(directory).is_ok()));
-    for _ in 0..LOOKS {
-        match free.recv_timeout(BETWEEN_LOOKS) {
+    for _ in 0..MAX_LOOKS {
+        match free.recv_timeout(LOOK) {
             Ok(is_free) => return is_free,
-            Err(RecvTimeoutError::Timeout) if control::accepts_orders(state) => return true,
-            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if control::is_served(state).unwrap_or(false) {
+            return true;
         }
     }
-    false
+    // Whoever still reads the trail ends or comes further, however long it is.
+    let JournalError::InUse { pid: Some(named), .. } = why else { return true };
+    lock_holder(state).is_some_and(|holder| holder != *named)
+}
+
+/// Returns the process that has the lock of a directory, if this system reports it. Until that process has read the
+/// trail, the lock file still names the one before, if that one was killed.
+fn lock_holder(state: &Path) -> Option<u32> {
+    let place = format!(":{}", std::fs::metadata(state.join("LOCK")).ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    // As in `1: FLOCK ADVISORY WRITE 4711 fe:00:12345 0 EOF`. A process that waits for a lock has an arrow.
+    let mut holders = locks.lines().filter_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "FLOCK", _, "WRITE", pid, file, ..] if file.ends_with(&place) => pid.parse().ok(),
+        _ => None,
+    });
+    holders.next()
 }
 
 /// The reason why a request has no answer.
@@ -164,13 +204,9 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
     require(state)?;
     // A look comes first, so that a directory that was named by mistake does not become a state directory.
     let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(Exit::failed);
-    let sent = match token {
-        Some(token) => control::send_with_token(state, order, token),
-        None => control::send(state, order),
-    };
-    match sent {
-        Ok(Some(reply)) => Ok(reply),
-        Ok(None) if matches!(order, AdminCommand::Process { .. }) => {
+    match send(state, order, token)? {
+        Some(reply) => Ok(reply),
+        None if matches!(order, AdminCommand::Process { .. }) => {
             is_state()?;
             Err(Hindered::Ended(Exit::failed(format_args!(
                 "no engine runs on `{}`: a process belongs to the engine that started it, and ends with it; start \
@@ -178,7 +214,7 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
                 state.display()
             ))))
         }
-        Ok(None) => {
+        None => {
             // The first credential may come before the first engine.
             if !matches!(order, AdminCommand::Credential { change: CredentialOrder::Create { .. }, .. }) {
                 is_state()?;
@@ -188,12 +224,19 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
                 None => alone(state, order, lasting),
             }
         }
-        Err(why) => {
-            let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
-            let state = state.display();
-            Err(Hindered::Ended(Exit::failed(format_args!("the engine on `{state}` cannot be reached: {why}{who}"))))
-        }
     }
+}
+
+/// Sends an order to the engine that runs on `state`. Returns none if no engine runs there.
+fn send(state: &Path, order: &AdminCommand, token: Option<&str>) -> Result<Option<Reply>, Exit> {
+    let sent = match token {
+        Some(token) => control::send_with_token(state, order, token),
+        None => control::send(state, order),
+    };
+    sent.map_err(|why| {
+        let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
+        Exit::failed(format_args!("the engine on `{}` cannot be reached: {why}{who}", state.display()))
+    })
 }
 
 /// Names the owner of the directory, for a user who may not enter it.
@@ -250,4 +293,22 @@ pub(crate) fn printed(lines: &[Line], form: Form) -> Exit {
         Form::Json => format!("{}\n", camel_case(line.json.clone())),
     };
     Exit::print(&lines.iter().map(text).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lock_holder;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_process_with_the_lock_is_found() {
+        let directory = std::env::temp_dir().join(format!("bestow-lock-holder-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        assert_eq!(lock_holder(&directory), None);
+        let lock = std::fs::File::create(directory.join("LOCK")).unwrap();
+        assert_eq!(lock_holder(&directory), None, "it is free");
+        lock.lock().unwrap();
+        assert_eq!(lock_holder(&directory), Some(std::process::id()));
+        std::fs::remove_dir_all(directory).unwrap();
+    }
 }

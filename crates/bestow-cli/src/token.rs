@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, io, os::unix::fs::DirBuilderExt as _, path:
 use bestow::{
     PolicyFile,
     control::{self, AdminCommand, Line},
-    event::{CredentialOrder, RecordedCredential, Timestamp},
+    event::{CredentialHolder, CredentialOrder, RecordedCredential, Timestamp},
     host::{Clock as _, SystemClock},
     sandbox::Limits,
     text::Escaped,
@@ -15,7 +15,7 @@ use bestow_http::credentials::{Credential, NewCredential, Role, UnrecordedToken}
 use serde_json::json;
 
 use crate::{
-    args::{CreateArgs, Form, NewRole, PersonArgs, TokenArgs, TokenPart},
+    args::{CreateArgs, Form, NewRole, PersonArgs, RotateArgs, TokenArgs, TokenPart, USUAL_LIFETIME},
     exit::Exit,
     state::{Lasting, lines, require},
 };
@@ -32,12 +32,15 @@ pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
             let credential = record(state, new.order, &args.person)?;
             shown_once(&credential, &new.token, form)
         }
-        TokenPart::Rotate { id, person } => {
-            let new = UnrecordedToken::rotate(id).map_err(Exit::failed)?;
-            let credential = record(state, new.order, person)?;
+        TokenPart::Rotate(args) => {
+            let new = rotated(state, args, now)?;
+            let credential = record(state, new.order, &args.person)?;
             shown_once(&credential, &new.token, form)
         }
-        TokenPart::List => list(&read_list(state)?, now, form),
+        TokenPart::List => {
+            let all: Vec<_> = read_list(state)?.iter().filter_map(Credential::of).collect();
+            list(&all, now, form)
+        }
         TokenPart::Revoke { id, person } => {
             let order = CredentialOrder::Revoke { credential: id.as_str().into() };
             let revoked = record(state, order, person)?;
@@ -66,21 +69,40 @@ fn prepare(state: &Path) -> Result<(), Exit> {
 fn record(state: &Path, change: CredentialOrder, person: &PersonArgs) -> Result<Credential, Exit> {
     let order = AdminCommand::Credential { change, by: person.by()? };
     let lines = lines(state, &order, person.token_file(), Lasting::ByItself)?;
-    let credential = lines.iter().find_map(credential);
+    let credential = lines.iter().filter_map(recorded).find_map(|known| Credential::of(&known));
     credential.ok_or_else(|| Exit::failed("the engine answered without the credential: it may be of another version"))
 }
 
+/// Returns the new secret of a credential, with what an earlier version did not record about it: the owner of its agent
+/// and its end are as for a new one.
+fn rotated(state: &Path, args: &RotateArgs, now: Timestamp) -> Result<UnrecordedToken, Exit> {
+    let RotateArgs { id, policy, owner, expires, .. } = args;
+    let known = read_list(state)?.into_iter().find(|known| *known.id == *id.as_str());
+    let owner = match known.as_ref().map(|known| &known.holder) {
+        Some(CredentialHolder::Agent { agent, owner: None }) if owner.is_none() => {
+            owner_in_file(&Role::Agent { agent: agent.clone() }, &policy.config)
+        }
+        Some(CredentialHolder::Approver { .. } | CredentialHolder::Operator) if owner.is_some() => {
+            return Err(Exit::usage("`--owner` belongs to the credential of an agent alone"));
+        }
+        Some(_) | None => owner.clone(),
+    };
+    let is_of_earlier_version = known.is_some_and(|known| known.secret.is_none() && known.expires_at.is_none());
+    let lifetime = expires.or(is_of_earlier_version.then_some(USUAL_LIFETIME));
+    UnrecordedToken::rotate(id, owner, lifetime.map(|lifetime| now.after(lifetime))).map_err(Exit::failed)
+}
+
 /// Returns all credentials. A directory that does not exist has none.
-fn read_list(state: &Path) -> Result<Vec<Credential>, Exit> {
+fn read_list(state: &Path) -> Result<Vec<RecordedCredential>, Exit> {
     if !state.exists() {
         return Ok(Vec::new());
     }
     let lines = lines(state, &AdminCommand::Credentials, None, Lasting::ByItself)?;
-    Ok(lines.iter().filter_map(credential).collect())
+    Ok(lines.iter().filter_map(recorded).collect())
 }
 
-fn credential(line: &Line) -> Option<Credential> {
-    serde_json::from_value::<RecordedCredential>(line.json.clone()).ok().and_then(|known| Credential::of(&known))
+fn recorded(line: &Line) -> Option<RecordedCredential> {
+    serde_json::from_value(line.json.clone()).ok()
 }
 
 /// Returns the owner of the agent in the policy file, or the only owner there. Warns on standard error if the file

@@ -3,7 +3,6 @@
 //! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
 //! writing at that moment is not visible yet.
 
-mod ahead;
 mod compare;
 mod ended;
 mod filter;
@@ -14,7 +13,6 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
-use self::ahead::Ahead;
 use super::{
     JournalError,
     files::{Files, segment},
@@ -22,6 +20,7 @@ use super::{
     line,
     lock::{self, LastEnd, Promised},
     open,
+    parallel_read::ParallelRead,
     read::{self, Fault},
     snapshot::Snapshot,
 };
@@ -85,7 +84,7 @@ struct Trail {
     /// The segments that are still to be used.
     segments: std::vec::IntoIter<u64>,
     /// The segments that were read before they are used.
-    ahead: Ahead,
+    reading: ParallelRead,
     /// The end of the chain so far, which the next segment must continue.
     head: Head,
     /// A torn end that was never acknowledged.
@@ -146,9 +145,9 @@ impl Trail {
 
     fn of(segments: Segments) -> Result<Trail, JournalError> {
         let Segments { files, firsts, head, last_end } = segments;
-        let ahead = Ahead::of(&files, &firsts, head)?;
+        let reading = ParallelRead::start(&files, &firsts, head)?;
         let promised = Promised::by(last_end);
-        Ok(Trail { files, segments: firsts.into_iter(), ahead, head, torn: None, last_end, promised })
+        Ok(Trail { files, segments: firsts.into_iter(), reading, head, torn: None, last_end, promised })
     }
 
     /// Returns the records, up to the first damage.
@@ -182,7 +181,7 @@ impl Trail {
             };
             return Err(JournalError::Missing { directory: self.files.directory.clone(), what, next: None });
         }
-        let read = match self.ahead.next(self.head)? {
+        let read = match self.reading.next(self.head)? {
             Some(read) => read,
             None => read::segment(&self.files.read(&segment(first))?, self.head),
         };

@@ -10,7 +10,7 @@ use super::super::{
     line::{self, Line},
     lock::{self, Lock},
     read,
-    snapshot::Snapshot,
+    snapshot::{RestoredState, Snapshot},
 };
 use super::verify;
 use crate::{
@@ -167,10 +167,8 @@ impl Kept {
     /// Starts from the newest snapshot before event `before`, or from the empty state.
     fn start(files: &Files, before: u64) -> Result<Kept, JournalError> {
         for sequence in files.list()?.snapshots.iter().rev().filter(|sequence| **sequence < before) {
-            if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)?
-                && let Ok(state) = State::from_image(image)
-            {
-                return Ok(Kept { state, at, head, first: head.sequence + 1, segment: Vec::new() });
+            if let Some(Ok(RestoredState { head, at, state, .. })) = Snapshot::restore(files, *sequence)? {
+                return Ok(Kept { state: state.into_state(), at, head, first: head.sequence + 1, segment: Vec::new() });
             }
         }
         let (state, at) = (State::new(Settings::default()), Timestamp::from_millis(0));

@@ -11,12 +11,18 @@ use std::{
 };
 
 use super::{
-    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, lock, snapshot::Snapshot},
+    super::{
+        JournalError,
+        files::{Files, snapshot},
+        hash_chain::Head,
+        line::Line,
+        lock,
+        snapshot::Snapshot,
+    },
     Trail,
 };
 use crate::{
-    kernel::State,
-    model::Settings,
+    kernel::ReplayedState,
     ports::{Disk, RealDisk},
 };
 
@@ -110,14 +116,15 @@ fn refuse_moved(trail: &Trail, noted: Head) -> Result<(), JournalError> {
 /// The state that results from the records so far. It is compared with the snapshots.
 struct Told {
     /// The state; `None` if the first records were moved away and no snapshot tells what they led to.
-    state: Option<State>,
+    state: Option<ReplayedState>,
     snapshots: Snapshots,
 }
 
-/// The snapshots in order, each read by another thread before it is compared.
+/// The snapshots in order, each read by another thread before it is compared. Only their heads are kept: an image may
+/// be as large as the state.
 struct Snapshots {
     sequences: VecDeque<u64>,
-    read: Receiver<Result<Option<Snapshot>, JournalError>>,
+    read: Receiver<Result<Option<Head>, JournalError>>,
 }
 
 impl Snapshots {
@@ -127,7 +134,8 @@ impl Snapshots {
         let (wanted, files, (send, read)) = (sequences.clone(), trail.files.clone(), mpsc::sync_channel(0));
         let reading = move || {
             for sequence in wanted {
-                if send.send(Snapshot::read(&files, sequence)).is_err() {
+                let read = Snapshot::read(&files, sequence);
+                if send.send(read.map(|read| read.map(|snapshot| snapshot.head))).is_err() {
                     return;
                 }
             }
@@ -141,7 +149,7 @@ impl Snapshots {
 
     /// Returns the snapshot after event `sequence`, if there is one; the inner none is one that is not whole.
     #[expect(clippy::option_option, reason = "no snapshot, and one that is not whole")]
-    fn at(&mut self, sequence: u64) -> Result<Option<Option<Snapshot>>, JournalError> {
+    fn at(&mut self, sequence: u64) -> Result<Option<Option<Head>>, JournalError> {
         if self.sequences.front() != Some(&sequence) {
             return Ok(None);
         }
@@ -154,8 +162,8 @@ impl Told {
     fn new(trail: &Trail) -> Result<Told, JournalError> {
         let snapshots = Snapshots::after(trail.head.sequence, trail)?;
         let state = match trail.head.sequence {
-            0 => Some(State::new(Settings::default())),
-            before => Snapshot::read(&trail.files, before)?.and_then(|read| State::from_image(read.image).ok()),
+            0 => Some(ReplayedState::new()),
+            before => Snapshot::restore(&trail.files, before)?.and_then(Result::ok).map(|restored| restored.state),
         };
         Ok(Told { state, snapshots })
     }
@@ -165,7 +173,7 @@ impl Told {
         state.apply(&line.recorded.event);
         let sequence = line.recorded.sequence;
         let Some(read) = self.snapshots.at(sequence)? else { return Ok(()) };
-        if read.is_some_and(|read| read.head.hash == line.hash && is_of(read.image, state)) {
+        if read.is_some_and(|head| head.hash == line.hash) && is_of(&trail.files, sequence, state)? {
             return Ok(());
         }
         let file = trail.files.path(&snapshot(sequence));
@@ -174,8 +182,12 @@ impl Told {
     }
 }
 
-/// Returns true if `image` is the image of `state`.
-fn is_of(image: Vec<u8>, state: &State) -> bool {
+/// Returns true if the snapshot up to event `sequence` has this state.
+fn is_of(files: &Files, sequence: u64, state: &ReplayedState) -> Result<bool, JournalError> {
     // Equal states have equal images, unless an older version wrote one. This is quicker than reading the image.
-    state.to_image().is_ok_and(|told| told == image) || State::from_image(image).is_ok_and(|said| said == *state)
+    if Snapshot::has_image_of(files, sequence, state)? {
+        return Ok(true);
+    }
+    let restored = Snapshot::restore(files, sequence)?.and_then(Result::ok);
+    Ok(restored.is_some_and(|restored| restored.state == *state))
 }

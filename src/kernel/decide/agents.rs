@@ -75,9 +75,7 @@ impl State {
         if profile.id.is_kept_for_tasks() {
             return Err(Refusal::NameOfTask(profile.id));
         }
-        // An id with a colon belongs to the agent before the colon, such as `claude:Plan` to the host `claude`.
-        let is_below_creator = |id: &str| id.strip_prefix(creator.as_str()).is_some_and(|rest| rest.starts_with(':'));
-        if profile.id.as_str().contains(':') && !is_below_creator(profile.id.as_str()) {
+        if profile.id.belongs_to_another() && !profile.id.is_below(creator) {
             return Err(Refusal::NameOfOther { agent: profile.id, creator: creator.clone() });
         }
         self.refuse_protected(&Permission::read(profile.working_dir.clone()))?;

@@ -41,16 +41,16 @@ impl State {
                 let change = CredentialEvent::Created;
                 CredentialChange { credential, change, holder, name, by, means, at: None, secret, expires_at, is_link }
             }
-            CredentialOrder::Rotate { credential, secret } => {
+            CredentialOrder::Rotate { credential, secret, owner, expires_at } => {
                 let known = self.find_unrevoked(&credential)?;
                 if known.is_link {
                     return Err(CredentialRefusal::Unknown(credential).into());
                 }
                 let lifetime = known.expires_at.map(|end| known.created_at.until(end));
                 CredentialChange {
-                    holder: self.with_owner(known.holder.clone())?,
+                    holder: self.with_owner(with_named_owner(known.holder.clone(), owner)?)?,
                     secret: Some(secret),
-                    expires_at: lifetime.map(|lifetime| now.after(lifetime)),
+                    expires_at: expires_at.or(lifetime.map(|lifetime| now.after(lifetime))),
                     ..secret_change(known, CredentialEvent::Rotated, by, means)
                 }
             }
@@ -127,6 +127,17 @@ impl State {
             Some(known) if known.revoked_at.is_some() => Err(CredentialRefusal::Revoked(Arc::clone(id)).into()),
             Some(known) => Ok(known),
         }
+    }
+}
+
+/// Adds the owner that an order names, if the records do not name one. They never name another one.
+fn with_named_owner(holder: CredentialHolder, named: Option<OwnerId>) -> Result<CredentialHolder, Refusal> {
+    match (holder, named) {
+        (CredentialHolder::Agent { agent, owner: None }, named) => Ok(CredentialHolder::Agent { agent, owner: named }),
+        (CredentialHolder::Agent { agent, owner: Some(recorded) }, Some(named)) if recorded != named => {
+            Err(Refusal::OtherOwner { agent, owner: named })
+        }
+        (holder, _) => Ok(holder),
     }
 }
 

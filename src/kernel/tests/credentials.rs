@@ -24,6 +24,11 @@ fn created(agent: &str) -> CredentialOrder {
     }
 }
 
+fn rotated(owner: Option<&str>, expires_at: Option<Timestamp>) -> CredentialOrder {
+    let owner = owner.map(|owner| owner.parse().unwrap());
+    CredentialOrder::Rotate { credential: ID.into(), secret: [2; 32].into(), owner, expires_at }
+}
+
 fn revoked() -> CredentialOrder {
     CredentialOrder::Revoke { credential: ID.into() }
 }
@@ -47,11 +52,32 @@ fn a_credential_of_an_earlier_record_counts_once_it_is_rotated() {
     );
     state.apply(&serde_json::from_str(&old).unwrap());
     assert_eq!(known(&state).secret, None, "no secret opens it");
-    let order = CredentialOrder::Rotate { credential: ID.into(), secret: [2; 32].into() };
-    state.execute(change(order), NOW).unwrap();
+    state.execute(change(rotated(None, None)), NOW).unwrap();
     assert_eq!(known(&state).secret, Some([2; 32].into()));
     let CredentialHolder::Agent { owner, .. } = known(&state).holder.clone() else { panic!() };
     assert_eq!(owner, Some("you".parse().unwrap()), "it is bound to the owner of its agent");
+}
+
+/// Records of an earlier version name neither the owner of an agent nor an end.
+#[test]
+fn a_rotation_binds_a_credential_of_an_unregistered_agent() {
+    let mut state = world();
+    let old = format!(
+        r#"{{"type":"credential.changed","credential":"{ID}","change":"created",
+            "holder":{{"role":"agent","agent":"later"}},"means":"cli"}}"#
+    );
+    state.apply(&serde_json::from_str(&old).unwrap());
+    let end = NOW.after(std::time::Duration::from_secs(60));
+    let refused = state.clone().execute(change(rotated(None, Some(end))), NOW).unwrap_err();
+    assert!(refused.to_string().contains("owner"), "{refused}");
+    state.execute(change(rotated(Some("you"), Some(end))), NOW).unwrap();
+    let bound = CredentialHolder::Agent { agent: id("later"), owner: Some("you".parse().unwrap()) };
+    assert_eq!((&known(&state).holder, known(&state).expires_at), (&bound, Some(end)));
+    let refused = state.execute(change(rotated(Some("them"), None)), NOW).unwrap_err();
+    assert!(matches!(refused, Refusal::OtherOwner { .. }), "the recorded owner stays: {refused}");
+    let later = NOW.after(std::time::Duration::from_secs(10));
+    state.execute(change(rotated(None, None)), later).unwrap();
+    assert_eq!(known(&state).expires_at, Some(later.after(std::time::Duration::from_secs(60))), "as long again");
 }
 
 #[test]
@@ -93,7 +119,7 @@ fn a_created_credential_that_is_revoked_by_now_is_never_live() {
 fn records_that_are_set_aside_revive_no_secret() {
     let mut kept = world();
     kept.execute(change(created("bot")), NOW).unwrap();
-    for order in [revoked(), CredentialOrder::Rotate { credential: ID.into(), secret: [2; 32].into() }] {
+    for order in [revoked(), rotated(None, None)] {
         let (mut later, mut state, mut lost) = (kept.clone(), kept.clone(), LostRevocations::default());
         later.execute(change(order), NOW).unwrap().iter().for_each(|event| lost.hear(event));
         state.take_away_again(&lost, None, NOW);
@@ -106,5 +132,5 @@ fn a_state_read_from_an_image_has_its_credentials() {
     let mut state = world();
     state.execute(change(created("bot")), NOW).unwrap();
     let image = serde_json::to_vec(&state).unwrap();
-    assert_eq!(State::from_image(image).unwrap().credentials, state.credentials);
+    assert_eq!(State::from_image(&image).unwrap().link().into_state().credentials, state.credentials);
 }

@@ -81,7 +81,24 @@ proptest! {
             let _ = tale.tell(command);
         }
         let image = tale.state.to_image().unwrap();
-        prop_assert!(State::from_image(image).unwrap() == tale.state);
+        prop_assert!(State::from_image(&image).unwrap().link().into_state() == tale.state);
+    }
+
+    #[test]
+    fn a_snapshot_and_the_events_after_it_lead_to_the_state(
+        steps in prop::collection::vec(any::<Step>(), 1..60),
+        part in 0_usize..100,
+    ) {
+        let mut tale = Scenario::new(Reads::Granted);
+        for step in steps {
+            let command = tale.command(step);
+            let _ = tale.tell(command);
+        }
+        let (before, after) = tale.events.split_at(tale.events.len() * part / 100);
+        let image = replayed(tale.first.clone(), before).to_image().unwrap();
+        let mut read = State::from_image(&image).unwrap().link();
+        after.iter().for_each(|event| read.apply(event));
+        prop_assert!(read.into_state() == tale.state);
     }
 }
 
@@ -112,7 +129,7 @@ fn guards_and_rulings_are_written_down_and_replayed_and_what_they_deny_outlasts_
     tale.tell(Command::Answer { request, answer, modified: None, by: person("you") }).unwrap();
     assert!(!tale.state.guards.is_empty() && !tale.state.denied_in.is_empty() && tale.state.rulings.len() == 3);
 
-    let mut back = State::from_image(tale.state.to_image().unwrap()).unwrap();
+    let mut back = State::from_image(&tale.state.to_image().unwrap()).unwrap().link().into_state();
     assert!(back == tale.state && replayed(tale.first.clone(), &tale.events) == tale.state);
     for state in [&mut back, &mut tale.state.clone()] {
         let decided = done(state, authorize(4, "b", &push));

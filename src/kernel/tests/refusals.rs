@@ -345,6 +345,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NoChildKind", create("kid", "you", Kind::System, &[])),
         ("Credential", revoke_credential("0a1b2c3d4e5f")),
         ("NameOfOther", create("claude:Plan", "you", Kind::Subagent, &[])),
+        ("NameOfOther", create("claude", "you", Kind::Subagent, &[])),
         ("NameOfTask", create("cron:kid", "you", Kind::Subagent, &[])),
         ("NameOfTask", register("heartbeat:kid", "you", Kind::Heartbeat, &[])),
         ("InFile", Command::Retire { agent: id("cfg") }),

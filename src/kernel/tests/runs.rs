@@ -46,7 +46,7 @@ fn what_holds_for_a_session_outlives_a_restart_only_between_engines_that_both_le
         done(&mut state, Command::Answer { request: request_id(1), answer, modified: None, by: person("you") });
         assert_eq!(state.agents[&id("a")].held.len(), 1);
         // What was said about the runs is a part of what is stored.
-        let mut state = State::from_image(serde_json::to_vec(&state).unwrap()).unwrap();
+        let mut state = State::from_image(&serde_json::to_vec(&state).unwrap()).unwrap().link().into_state();
         done(&mut state, resume(ways[1], false));
         done(&mut state, resume(ways[2], cut));
         assert_eq!(state.agents[&id("a")].held.len(), left, "{ways:?}, cut: {cut}");

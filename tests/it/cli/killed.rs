@@ -85,15 +85,16 @@ fn stand_between(place: &Place, ticket: &Ticket, killed: Killed) {
     fs::rename(&aside, &socket).unwrap();
 }
 
-/// Returns an order, with the secret before it if there is one.
+/// Returns an order, after the secret of its sender if there is one.
 fn order(stream: &UnixStream) -> String {
-    let mut stream = BufReader::new(stream);
-    let mut order = String::new();
-    stream.read_line(&mut order).unwrap();
-    if order.starts_with("{\"token\":") {
-        stream.read_line(&mut order).unwrap();
+    let (mut from, mut order) = (BufReader::new(stream), String::new());
+    loop {
+        let before = order.len();
+        from.read_line(&mut order).unwrap();
+        if !order[before..].starts_with("{\"token\"") {
+            return order;
+        }
     }
-    order
 }
 
 fn line(stream: &UnixStream) -> String {

@@ -12,6 +12,7 @@ mod path;
 mod path_lookup;
 mod program;
 mod reports;
+mod starting;
 mod state;
 mod tasks;
 mod watch;

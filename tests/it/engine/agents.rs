@@ -5,6 +5,7 @@ use bestow::{
     agent::{Mode, Notification},
     decision::{Check, Refusal},
     grant::{Access, PermissionRef, Scope},
+    tool::CodingAgent,
 };
 
 use crate::support::{World, ask, check, id, mail, owner, policy, profile, refusal, settings, tag, tags, why};
@@ -246,4 +247,24 @@ async fn several_agents_are_registered_in_one_step_all_or_none() {
         assert_eq!(refusal(world.engine.agent("cid")), Refusal::UnknownAgent(id("cid")), "none of them");
     }
     assert_eq!(world.engine.register_all([]).await.unwrap().len(), 0);
+}
+
+/// The attack: an agent takes the id of a host, so that the policy file cannot name it, and then everything below it.
+#[tokio::test]
+async fn an_agent_creates_no_id_of_a_host_a_task_or_another_agent() {
+    let world = World::new();
+    let lead = world.agent("lead", "you", Kind::Foreground, &[]).await;
+    let hosts = CodingAgent::ALL.map(CodingAgent::as_str).map(str::to_owned);
+    let below = hosts.iter().map(|host| format!("{host}:Plan"));
+    let others = ["cron:a", "heartbeat:a", "lead2:a", "lead-:a", "nobody:a"].map(str::to_owned);
+    for taken in hosts.iter().cloned().chain(below).chain(others) {
+        let refused = lead.create(profile(&taken, "you", Kind::Subagent), &[], why()).await;
+        let is_reserved = matches!(&refused, Err(Error::Refused(Refusal::NameOfOther { .. } | Refusal::NameOfTask(_))));
+        assert!(is_reserved, "{taken}: {refused:?}");
+    }
+    lead.create(profile("lead:claude", "you", Kind::Subagent), &[], why()).await.unwrap();
+    for host in hosts {
+        let host = world.agent(&host, "you", Kind::Foreground, &[]).await;
+        host.create(profile(&format!("{}:Plan", host.id()), "you", Kind::Subagent), &[], why()).await.unwrap();
+    }
 }

@@ -1,7 +1,10 @@
 //! Attacks on authority: credentials and orders that no person gave, as real processes.
 #![cfg(feature = "cli")]
 
-use std::process::{Command, Output};
+use std::{
+    os::unix::fs::DirBuilderExt as _,
+    process::{Command, Output},
+};
 
 use bestow::{InitialGrants, Kind};
 use bestow_http::credentials::Role;
@@ -33,6 +36,8 @@ const ORDERS: &[&[&str]] = &[
     &["approve", "abcdef", "--state", "state"],
     &["deny", "abcdef", "--state", "state"],
     &["agree", "1", "--state", "state"],
+    &["audit", "cut", "--before", "1", "--state", "state"],
+    &["audit", "rotate", "--to", "archive", "--state", "state"],
 ];
 
 #[test]
@@ -56,6 +61,44 @@ fn an_unattended_process_gives_no_order_of_a_person() {
         assert!(error(&refused).contains("came from no terminal"), "{words:?}: {}", error(&refused));
     }
     assert_eq!(project.json(&["token", "list", "--json"])["credentials"], json!([]), "no credential came of it");
+}
+
+/// The attack: a program that an agent left behind destroys the records about it.
+#[test]
+fn only_a_person_cuts_or_moves_the_trail() {
+    let mut project = Project::new();
+    project.serve();
+    project.end(rustix::process::Signal::TERM);
+    let files = || {
+        let entries = std::fs::read_dir(project.path().join("state")).unwrap().map(Result::unwrap);
+        let mut files: Vec<_> =
+            entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let cut = ["audit", "cut", "--before", "1", "--state", "state"];
+    let rotate = ["audit", "rotate", "--to", "archive", "--state", "state"];
+    for words in [&cut, &rotate] {
+        let refused = unattended(&project, words);
+        assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+        assert!(error(&refused).contains("`--token-file`"), "the way out: {}", error(&refused));
+        assert_eq!(files(), before, "{words:?}");
+    }
+    assert!(!project.path().join("archive").exists());
+    for part in ["show", "verify", "head"] {
+        let read = unattended(&project, &["audit", part, "--state", "state"]);
+        assert!(read.status.success(), "what only reads stays open: {read:?}");
+    }
+    std::fs::create_dir(project.path().join("other")).unwrap();
+    let mistaken = unattended(&project, &["audit", "cut", "--before", "1", "--state", "other"]);
+    assert!(!mistaken.status.success(), "{mistaken:?}");
+    assert_eq!(std::fs::read_dir(project.path().join("other")).unwrap().count(), 0, "it becomes no state directory");
+    let secret = unattended(&project, &[&cut[..], &SECRET[..]].concat());
+    assert!(secret.status.success(), "{}", error(&secret));
+    let line = format!("{BESTOW} {}", rotate.join(" "));
+    let terminal = Command::new("script").args(["-qec", &line, "/dev/null"]).current_dir(project.path()).output();
+    assert!(terminal.unwrap().status.success());
 }
 
 /// The engine follows the policy file, so a line in it would give the permission before the approval is refused.
@@ -88,6 +131,46 @@ fn a_terminal_or_the_secret_lets_a_person_create_a_credential() {
     assert!(terminal.status.success(), "{terminal:?}");
     let listed = project.json(&["token", "list", "--json"]);
     assert_eq!(listed["credentials"].as_array().unwrap().len(), 2, "{listed}");
+}
+
+/// Makes a state directory in the form of an earlier version, whose records name neither the secret, the owner nor the
+/// end of a credential.
+fn write_earlier_record(project: &Project, id: &str, agent: &str) {
+    let state = project.path().join("state");
+    std::fs::DirBuilder::new().mode(0o700).create(&state).unwrap();
+    let change = json!({ "type": "credential.changed", "credential": id, "change": "created",
+        "holder": { "role": "agent", "agent": agent }, "means": "cli" });
+    let body = format!(r#"{{"v":1,"sequence":1,"at":"2026-01-01T00:00:00.000Z","group":1,"event":{change}"#);
+    let hash = hmac_sha256::Hash::hash(&[&[0; 32], body.as_bytes()].concat());
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    std::fs::write(state.join("journal-00000000000000000001.jsonl"), format!("{body},\"h\":\"{hash}\"}}\n")).unwrap();
+    std::fs::write(state.join("LOCK"), "1\n").unwrap();
+    bestow::control::create_secret(&state).unwrap();
+}
+
+#[test]
+fn a_rotated_credential_of_an_earlier_version_gets_an_owner_and_an_end() {
+    let mut project = Project::new();
+    let id = "0a1b2c3d4e5f";
+    write_earlier_record(&project, id, "later");
+    let listed = project.bestow(&["token", "list"]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("bestow token rotate"), "{listed:?}");
+    std::fs::remove_file(project.path().join("agents.toml")).unwrap();
+    let refused = project.bestow(&["token", "rotate", id]);
+    assert!(!refused.status.success() && error(&refused).contains("`--owner`"), "{refused:?}");
+    let rotated = project.json(&["token", "rotate", id, "--owner", "you", "--json"]);
+    let listed = project.bestow(&["token", "list"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("until ") && !listed.contains("does not expire"), "{listed}");
+    let other = project.bestow(&["token", "rotate", id, "--owner", "them"]);
+    assert!(!other.status.success(), "the recorded owner stays: {other:?}");
+    let longer = project.json(&["token", "list", "--json"])["credentials"][0]["expiresAt"].clone();
+    project.json(&["token", "rotate", id, "--expires", "1h", "--json"]);
+    let shorter = project.json(&["token", "list", "--json"])["credentials"][0]["expiresAt"].clone();
+    assert!(shorter.as_str().unwrap() < longer.as_str().unwrap(), "{shorter} {longer}");
+    assert!(rotated["token"].as_str().unwrap().contains(id));
+    project.policy("[defaults]\nowner = \"you\"\nworking_dir = \".\"\n\n[agents.later]\nkind = \"subagent\"\n");
+    project.serve();
 }
 
 #[tokio::test]

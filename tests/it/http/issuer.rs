@@ -29,7 +29,7 @@ impl Issuer {
     }
 
     pub(crate) fn rotate(&self, id: &CredentialId) -> Result<Issued, CredentialError> {
-        self.record(UnrecordedToken::rotate(id).unwrap())
+        self.record(UnrecordedToken::rotate(id, None, None).unwrap())
     }
 
     pub(crate) fn revoke(&self, id: &CredentialId) -> Result<(), CredentialError> {

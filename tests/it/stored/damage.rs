@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use bestow::{
-    Answer, Event,
+    Answer,
     decision::Check,
     grant::Scope,
-    journal::{Journal, JournalError, audit},
+    journal::{JournalError, audit},
 };
 
 use super::{
@@ -325,7 +325,7 @@ async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {
 const GRANTS: usize = 23;
 
 /// Creates a journal with several segments and snapshots.
-async fn long() -> Arc<FakeDisk> {
+pub(super) async fn long() -> Arc<FakeDisk> {
     long_with(40).await
 }
 
@@ -476,20 +476,11 @@ async fn a_line_of_another_version_is_refused_and_not_cut_off() {
 #[tokio::test]
 async fn events_of_a_trail_can_be_read_by_any_tool() {
     let (disk, name) = small().await;
+    let mut revoked = 0;
     for line in String::from_utf8(disk.read_file(&name)).unwrap().lines() {
         let value: serde_json::Value = serde_json::from_str(line).unwrap();
         assert!(value["event"]["type"].is_string() && value["sequence"].is_u64() && value["h"].is_string(), "{line}");
+        revoked += usize::from(value["event"]["type"] == "grant.revoked");
     }
-    let journal = Journal::open_on(disk, STATE, 1 << 20).unwrap();
-    let mut events = Vec::new();
-    bestow::host::Store::load(&journal, &mut |stored| {
-        events.push(stored);
-        Ok(())
-    })
-    .unwrap();
-    let is_revoked = |stored: &&bestow::host::Stored| match stored {
-        bestow::host::Stored::Event(recorded) => matches!(recorded.event, Event::GrantRevoked { .. }),
-        _ => false,
-    };
-    assert_eq!(events.iter().filter(is_revoked).count(), 2);
+    assert_eq!(revoked, 2);
 }

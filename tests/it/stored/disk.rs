@@ -52,6 +52,8 @@ struct Content {
     filled_from: Option<usize>,
     /// True if no file can own space ahead of time.
     allocates_nothing: bool,
+    /// The names of the files that were read as a whole.
+    whole_reads: Vec<String>,
     locked: bool,
     directory_locked: bool,
     /// True if the directory was renamed or removed.
@@ -107,6 +109,16 @@ impl FakeDisk {
         let mut content = self.lock();
         content.faults.clear();
         content.failing = None;
+    }
+
+    /// Forgets which files were read as a whole.
+    pub(crate) fn forget_whole_reads(&self) {
+        self.lock().whole_reads.clear();
+    }
+
+    /// Returns the names of the files that were read as a whole since then.
+    pub(crate) fn whole_reads(&self) -> Vec<String> {
+        self.lock().whole_reads.clone()
     }
 
     /// Returns the calls until now.
@@ -431,9 +443,16 @@ impl Disk for FakeDisk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let content = self.lock();
+        let mut content = self.lock();
+        content.whole_reads.push(path.file_name().unwrap().to_string_lossy().into_owned());
         let node = content.files.get(path).ok_or(io::ErrorKind::NotFound)?;
         Ok(content.nodes[*node].seen.to_vec())
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read + Send>> {
+        let content = self.lock();
+        let node = content.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(io::Cursor::new(content.nodes[*node].seen.to_vec())))
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

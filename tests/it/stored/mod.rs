@@ -31,4 +31,6 @@ pub(crate) mod held;
 mod narrowing;
 mod order;
 mod restart;
+#[cfg(feature = "journal")]
+mod snapshots;
 mod suite;

@@ -10,7 +10,7 @@ use bestow::{
 };
 use clap::{Args, Subcommand};
 
-use super::{FormArgs, values};
+use super::{FormArgs, admin_request::PersonArgs, values};
 use crate::exit::Exit;
 
 /// Commands about the audit trail.
@@ -71,7 +71,8 @@ Examples:
     /// Moves old records into an archive
     ///
     /// The segments before the last snapshot but one are verified, copied into the archive, and removed from the state
-    /// directory. An engine may run meanwhile. It prints the head of the archive, to be noted elsewhere. `bestow audit
+    /// directory. Like every order that changes something, it needs a terminal or the secret of the engine. An engine
+    /// may run meanwhile. It prints the head of the archive, to be noted elsewhere. `bestow audit
     /// verify --state ARCHIVE --expect HEAD` verifies the archive, and `bestow audit verify --state DIRECTORY` the
     /// rest.
     #[command(after_long_help = "\
@@ -83,13 +84,16 @@ Examples:
         /// The archive. It is created if it is missing, and later segments follow into it
         #[arg(long, value_name = "DIRECTORY")]
         to: PathBuf,
+        #[command(flatten)]
+        person: PersonArgs,
     },
 
     /// Sets the damaged end of the trail aside
     ///
     /// It is the way out of damage where there is no copy. Everything from event --before on is set aside. Revocations,
     /// denials and restrictions that can still be read there are applied again. It says what they are, and how many
-    /// records cannot be read.
+    /// records cannot be read. Like every order that changes something, it needs a terminal or the secret of the
+    /// engine.
     #[command(after_long_help = "\
 Examples:
   bestow audit cut --state /var/lib/bestow --before 120")]
@@ -99,6 +103,8 @@ Examples:
         /// The first event to set aside
         #[arg(long, value_name = "NUMBER", value_parser = values::whole_number, allow_hyphen_values = true)]
         before: u64,
+        #[command(flatten)]
+        person: PersonArgs,
     },
 }
 

@@ -226,16 +226,15 @@ Examples:
     List,
 
     /// Gives a credential a new secret, and prints its token once
+    ///
+    /// It lasts as long again as it did before. A credential of an earlier version, whose end and owner are not
+    /// recorded, gets both like a new one.
     #[command(after_long_help = "\
 Examples:
-  bestow token rotate --state state 0a1b2c3d4e5f")]
-    Rotate {
-        /// The id of the credential; `bestow token list` shows it
-        #[arg(value_name = "ID")]
-        id: CredentialId,
-        #[command(flatten)]
-        person: PersonArgs,
-    },
+  bestow token rotate --state state 0a1b2c3d4e5f
+  bestow token rotate --state state 0a1b2c3d4e5f --expires 30d
+  bestow token rotate --state state 0a1b2c3d4e5f --owner you")]
+    Rotate(RotateArgs),
 
     /// Revokes a credential
     #[command(after_long_help = "\
@@ -259,6 +258,27 @@ pub(crate) enum NewRole {
     Approver,
     /// The program that runs the agents, for every owner
     Operator,
+}
+
+/// The lifetime of a credential if nobody chooses one.
+pub(crate) const USUAL_LIFETIME: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
+/// The arguments of `token rotate`.
+#[derive(Debug, Args)]
+pub(crate) struct RotateArgs {
+    /// The id of the credential; `bestow token list` shows it
+    #[arg(value_name = "ID")]
+    pub(crate) id: CredentialId,
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
+    /// The owner of an agent that is not registered yet, if the credential does not name it
+    #[arg(long, value_name = "OWNER")]
+    pub(crate) owner: Option<OwnerId>,
+    /// The time after which it is refused, as in `30d` or `8h`; without it, as long again as before
+    #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
+    pub(crate) expires: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) person: PersonArgs,
 }
 
 /// The arguments of `token create`.

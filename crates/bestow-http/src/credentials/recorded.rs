@@ -81,14 +81,20 @@ impl UnrecordedToken {
         })
     }
 
-    /// Prepares a new secret of a credential. The one before is refused once the order is recorded.
+    /// Prepares a new secret of a credential. The one before is refused once the order is recorded. `owner` and
+    /// `expires_at` are as in [`CredentialOrder::Rotate`].
     ///
     /// # Errors
     ///
     /// The error of [`UnrecordedToken::create`].
-    pub fn rotate(id: &CredentialId) -> io::Result<UnrecordedToken> {
+    pub fn rotate(
+        id: &CredentialId,
+        owner: Option<OwnerId>,
+        expires_at: Option<Timestamp>,
+    ) -> io::Result<UnrecordedToken> {
         let (token, secret) = token::issue(id)?;
-        Ok(UnrecordedToken { order: CredentialOrder::Rotate { credential: id.as_str().into(), secret }, token })
+        let credential = id.as_str().into();
+        Ok(UnrecordedToken { order: CredentialOrder::Rotate { credential, secret, owner, expires_at }, token })
     }
 }
 

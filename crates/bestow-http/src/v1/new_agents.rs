@@ -85,7 +85,7 @@ impl NewAgent {
         }
         // The ids of all owners share one space. Below its own id, a client neither learns nor takes one of another
         // owner.
-        if !is_below(&self.agent_id, creator.id()) {
+        if !self.agent_id.is_below(creator.id()) {
             let (agent, creator) = (self.agent_id, creator.id().clone());
             return Err(Error::Refused(Refusal::NameOfOther { agent, creator }).into());
         }
@@ -108,11 +108,6 @@ impl NewAgent {
         let (profile, grants) = (self.profile(owner, directory), InitialGrants::of(self.permissions));
         Ok(async move { admin.register(profile, grants).await })
     }
-}
-
-/// Returns true if an id is below another one, as `lead:helper` is below `lead`.
-fn is_below(id: &AgentId, above: &AgentId) -> bool {
-    id.as_str().strip_prefix(above.as_str()).is_some_and(|rest| rest.starts_with(':'))
 }
 
 fn missing(field: &str) -> Problem {

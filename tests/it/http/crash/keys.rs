@@ -167,6 +167,63 @@ async fn no_write_with_a_key_happens_again_after_a_kill() {
     assert_eq!(killed.records().await, before);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_run_is_joined_or_ended_again_after_a_kill() {
+    let mut killed = Killed::new();
+    let you = &*killed.you.clone();
+    let begun = killed.once((you, "POST", "/v1/runs", json!({ "agents": ["other"] }))).await.json;
+    let path = format!("/v1/runs/{}", begun["runId"].as_str().unwrap());
+    let joined = killed.repeat((you, "POST", &format!("{path}/join"), json!({ "agentId": "bot" }))).await;
+    assert_eq!((&joined["runId"], &joined["agents"]), (&begun["runId"], &json!(["bot", "other"])));
+    let begun = killed.once((you, "POST", "/v1/runs", json!({ "agents": ["other"] }))).await.json;
+    killed.repeat((you, "DELETE", &format!("/v1/runs/{}", begun["runId"].as_str().unwrap()), json!({}))).await;
+}
+
+/// A process ends with its server, and the client that repeats its write must not get a second one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_process_starts_or_stops_again_after_a_kill() {
+    let mut killed = Killed::new();
+    let (you, bot) = (&*killed.you.clone(), &*killed.bot.clone());
+    let cat = json!({ "command": ["cat"] });
+    killed.repeat((bot, "POST", "/v1/processes", cat.clone())).await;
+    let of_bot = killed.project.get(bot, "/v1/processes").await.json;
+    assert_eq!(of_bot["processes"], json!([]), "nothing runs: {of_bot}");
+    let id = async |killed: &mut Killed| {
+        let started = killed.once((bot, "POST", "/v1/processes", cat.clone())).await.json;
+        format!("/v1/processes/{}", started["processId"].as_str().unwrap())
+    };
+    let process = id(&mut killed).await;
+    killed.repeat((bot, "POST", &format!("{process}/restart"), json!({}))).await;
+    for sender in [bot, you] {
+        let process = id(&mut killed).await;
+        killed.repeat((sender, "POST", &format!("{process}/stop"), json!({ "graceMs": 1 }))).await;
+    }
+}
+
+/// A start that waits for a person has no effect that its key could keep.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approved_process_starts_once_with_the_key_of_its_question() {
+    let mut killed = Killed::new();
+    let (you, bot) = (&*killed.you.clone(), &*killed.bot.clone());
+    let write: Write<'_> = (bot, "POST", "/v1/processes", json!({ "command": ["node", "server.js"] }));
+    let asked = killed.send("process", &write).await;
+    assert_eq!(asked.status, 202, "{asked:?}");
+    killed.project.end(Signal::KILL);
+    killed.project.serve();
+    let again = killed.send("process", &write).await;
+    assert_eq!((again.status, &again.json["requestId"]), (202, &asked.json["requestId"]), "one question: {again:?}");
+    let path = format!("/v1/requests/{}/answer", asked.json["requestId"].as_str().unwrap());
+    killed.once((you, "POST", &path, json!({ "decision": "allow" }))).await;
+    let started = killed.send("process", &write).await;
+    assert_eq!(started.status, 201, "{started:?}");
+    killed.project.end(Signal::KILL);
+    killed.project.serve();
+    let before = killed.records().await;
+    let again = killed.send("process", &write).await;
+    assert_eq!((again.status, &again.json), (201, &started.json));
+    assert_eq!(killed.records().await, before, "it started once");
+}
+
 /// The grants of one life: their keys, and the ids of those that were answered.
 async fn give_until_killed(killed: &mut Killed, life: usize) -> BTreeMap<String, Option<String>> {
     let mut writers = JoinSet::new();

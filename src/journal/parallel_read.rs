@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use super::super::{
+use super::{
     JournalError,
     files::{Files, segment},
     hash_chain::Head,
@@ -25,7 +25,7 @@ const FEWEST: usize = 3;
 
 /// The segments that threads read, in order.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct ParallelRead {
     readers: Vec<Receiver<Result<Guess, JournalError>>>,
     next: usize,
 }
@@ -37,11 +37,11 @@ struct Guess {
     read: Segment,
 }
 
-impl Ahead {
+impl ParallelRead {
     /// Begins to read `segments`, the first of which follows `head`.
-    pub(super) fn of(files: &Files, segments: &[u64], head: Head) -> Result<Ahead, JournalError> {
+    pub(super) fn start(files: &Files, segments: &[u64], head: Head) -> Result<ParallelRead, JournalError> {
         if segments.len() < FEWEST {
-            return Ok(Ahead::default());
+            return Ok(ParallelRead::default());
         }
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST);
         let befores = std::iter::once(None).chain(segments.iter().copied().map(Some));
@@ -50,10 +50,10 @@ impl Ahead {
             let works: Vec<_> = works.iter().skip(number).step_by(threads).copied().collect();
             let (own, (send, receive)) = (files.clone(), mpsc::sync_channel(0));
             let read = move || read_in_order(&own, &works, head, &send);
-            let thread = thread::Builder::new().name("bestow-audit".to_owned()).spawn(read);
+            let thread = thread::Builder::new().name("bestow-reader".to_owned()).spawn(read);
             thread.map(|_| receive).map_err(|why| JournalError::disk(&files.directory, "starting a thread for", &why))
         });
-        Ok(Ahead { readers: readers.collect::<Result<_, _>>()?, next: 0 })
+        Ok(ParallelRead { readers: readers.collect::<Result<_, _>>()?, next: 0 })
     }
 
     /// Returns the next segment; none if it was not read as the one that follows `head`.
