@@ -30,15 +30,21 @@ async fn a_command_reaches_a_starting_server_once_it_answers() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
     Engine::durable(Settings::default(), &state).await.unwrap().shutdown().await;
-    // A server that reads its trail has both locks, and no socket yet.
+    // A server that has just read its trail has both locks and has named itself, and has no socket yet.
     let _directory = RealDisk.lock_dir(&state).unwrap().unwrap();
     let lock = state.join("LOCK");
     let _lock = RealDisk.lock(&lock).unwrap().unwrap();
+    std::fs::write(&lock, format!("{}\n", std::process::id())).unwrap();
     let mut command = started(&["revoke", "g1", "--as", "ann", "--state", state.to_str().unwrap()]);
     wait_for_waiter(&lock, &mut command);
     let listener = UnixListener::bind(state.join("control")).unwrap();
+    listener.set_nonblocking(true).unwrap();
     let order = loop {
-        let (stream, _) = listener.accept().unwrap();
+        let Ok((stream, _)) = listener.accept() else {
+            assert!(command.try_wait().unwrap().is_none(), "the command gave up");
+            std::thread::yield_now();
+            continue;
+        };
         let mut lines = BufReader::new(&stream).lines();
         // A look whether the server answers has no order.
         let Some(_secret) = lines.next() else { continue };
