@@ -202,7 +202,7 @@ impl Shared {
         reached: &mut Reached,
         access: Access,
         root: &SanitizedPath,
-        (selection, trusts_names): (Option<&Selection>, bool),
+        (selection, trusts_names, certain): (Option<&Selection>, bool, bool),
     ) {
         let Some(links) = self.paths.linked_below(root) else {
             // These paths have no links. Otherwise the targets are unknown.
@@ -214,9 +214,10 @@ impl Shared {
         let selected = selection.map(|selection| SelectedFiles::new(root, selection, trusts_names, &*self.paths));
         for (link, target) in links {
             match &selected {
-                Some(selected) if selected.may_include(&link, &*self.paths) => reached.linked_below(access, target),
-                None if !root.contains(&target) => reached.all_below(access, target),
-                Some(_) | None => {}
+                Some(selected) if !selected.may_include(&link, &*self.paths) => {}
+                Some(_) if !certain => reached.linked_below(access, target),
+                None if root.contains(&target) => {}
+                Some(_) | None => reached.all_below(access, target),
             }
         }
     }

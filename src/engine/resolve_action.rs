@@ -249,10 +249,10 @@ impl Shared {
         named: &Named,
         trusts_names: bool,
     ) {
-        let Named::Path { access, below, selection, .. } = named else { return };
+        let Named::Path { access, below, selection, certain, .. } = named else { return };
         let (access, everything, selection) = (*access, below.is_everything(), selection.as_deref());
         if *below == Below::Followed {
-            self.reach_links(reached, access, root, (selection, trusts_names));
+            self.reach_links(reached, access, root, (selection, trusts_names, *certain));
         }
         if *below == Below::Versions {
             self.reach_versions(reached, root, selection);

@@ -67,7 +67,6 @@ pub use decision::{Decision, DecisionFields, DecisionSource, Ruled};
 pub use details::{Details, is_shown_whole};
 pub(crate) use digest::{DIGEST, DIGEST_LEN, DigestTexts};
 pub use digest::{Digest, InvalidDigest, LazyDigest};
-#[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
 #[cfg(feature = "config")]
 #[cfg(feature = "config")]
