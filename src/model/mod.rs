@@ -8,7 +8,6 @@ mod credential_change;
 mod decision;
 mod details;
 mod digest;
-#[cfg(any(feature = "sandbox", feature = "schedule"))]
 mod domain;
 mod duration;
 mod envelope;
