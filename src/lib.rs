@@ -80,11 +80,11 @@ pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
         BlockedAccess, CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder,
-        Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope,
-        InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing, OutputStream,
-        Process, ProcessEvent, ProcessExit, ProcessId, Recorded, RecordedCredential, Reference, RuntimeId,
-        SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
-        WriteKey, camel_case,
+        Domain, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId,
+        InvalidEnvelope, InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing,
+        OutputStream, Process, ProcessEvent, ProcessExit, ProcessId, Recorded, RecordedCredential, Reference,
+        RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp,
+        ViolationId, WriteKey, camel_case,
     };
 }
 

@@ -41,6 +41,8 @@ enum Only {
     All,
     /// The paths that match one of these absolute globs.
     Globs(GlobSet),
+    /// The files with a name like one of these.
+    Names(Vec<PathGlob>),
     Selected(Box<SelectedFiles>),
 }
 
@@ -60,6 +62,7 @@ impl Tree {
             && match &self.only {
                 Only::All => true,
                 Only::Globs(globs) => globs.is_match(path.as_path()),
+                Only::Names(globs) => may_have_name(globs, path, paths),
                 Only::Selected(selected) => selected.may_include(path, paths),
             };
         // A use of the root is also a use of its ancestor directories.
@@ -88,9 +91,9 @@ impl Reached {
         self.trees.push(Tree { access, root, only: Only::Selected(Box::new(selected)), is_linked: false });
     }
 
-    /// Adds the part of a directory that matches one of `globs`. They match at any depth, as in search tools.
+    /// Adds the files of a directory that one of `globs` selects.
     fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
-        let only = at_any_depth(&root, globs).map_or(Only::All, Only::Globs);
+        let only = names_of(globs).map_or(Only::All, Only::Names);
         self.trees.push(Tree { access, root, only, is_linked: false });
     }
 
@@ -105,23 +108,47 @@ impl Reached {
     }
 }
 
-/// Builds globs that match at any depth below `root`. Returns none if one of them excludes paths or is invalid.
-fn at_any_depth(root: &SanitizedPath, globs: &[&str]) -> Option<GlobSet> {
-    if globs.is_empty() {
-        return None;
-    }
-    let root = globset::escape(root.as_str().trim_end_matches('/'));
-    let mut set = GlobSetBuilder::new();
+/// Returns globs for the names of files that `globs` of a search tool may select, at any depth. Tools differ in what a
+/// directory in a glob is relative to, and some take several globs in one text, so only the last name counts. Returns
+/// none if every name may be selected.
+fn names_of(globs: &[&str]) -> Option<Vec<PathGlob>> {
+    let mut names = Vec::new();
     for glob in globs {
-        let glob = glob.strip_prefix("./").unwrap_or(glob).trim_start_matches('/');
-        if glob.is_empty() || glob.starts_with('!') {
+        let ends_in_list = glob.rsplit('}').next().is_some_and(|end| end.contains(','));
+        if glob.contains('{') && (ends_in_list || glob.split('{').next().is_some_and(|start| start.contains(','))) {
             return None;
         }
-        for form in [format!("{root}/**/{glob}"), format!("{root}/**/{glob}/**")] {
-            set.add(GlobBuilder::new(&form).case_insensitive(true).build().ok()?);
+        let separators: &[char] = if glob.contains('{') { &[' ', '\t', '\n'] } else { &[' ', '\t', '\n', ','] };
+        let whole = glob.contains(separators).then_some(*glob);
+        for part in glob.split(separators).filter(|part| !part.is_empty()).chain(whole) {
+            let last = part.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            if last.is_empty() || part.starts_with('!') || last.contains("**") || last.contains(['[', '\\']) {
+                return None;
+            }
+            let any_case: String = last.chars().map(in_any_case).collect();
+            names.push(PathGlob::try_from(format!("/**/{any_case}")).ok()?);
         }
     }
-    set.build().ok()
+    (!names.is_empty()).then_some(names)
+}
+
+/// Returns a part of a glob that matches a letter in both cases.
+fn in_any_case(c: char) -> String {
+    if c.is_ascii_alphabetic() {
+        format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase())
+    } else {
+        c.to_string()
+    }
+}
+
+/// Returns true if `path`, or a file below it, may have one of these names.
+fn may_have_name(globs: &[PathGlob], path: &SanitizedPath, paths: &dyn Paths) -> bool {
+    let has_it = globs.iter().any(|glob| glob.denies(path).unwrap_or(true));
+    has_it
+        || paths.real(&[path.as_str(), "/-"].concat()).is_ok()
+            && paths
+                .denied_below(globs, std::slice::from_ref(path), 1, &|_| true)
+                .map_or(true, |found| found.is_none_or(|found| !found.is_empty()))
 }
 
 fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
@@ -135,10 +162,11 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
 
 /// The maximum number of restricted paths in its directories that an action names one by one. A record lists twice as
 /// many uses.
-const MAX_RESTRICTED_PATHS: usize = 32;
+pub(super) const MAX_RESTRICTED_PATHS: usize = 32;
 
 impl Shared {
-    /// Adds the matches of `pattern` in `start`, with their content if `all` is set.
+    /// Adds the matches of `pattern` in `start`, with their content if `all` is set. Returns the matches, as far as the
+    /// disk knows them.
     pub(super) fn reach_pattern(
         &self,
         reached: &mut Reached,
@@ -146,21 +174,26 @@ impl Shared {
         start: &SanitizedPath,
         pattern: &str,
         all: bool,
-    ) {
+    ) -> Vec<String> {
         if self.paths.have_no_links() {
-            return reached.matched_below(access, start.clone(), pattern);
+            reached.matched_below(access, start.clone(), pattern);
+            return Vec::new();
         }
         let Some(names) = self.paths.matching(start, pattern) else {
-            return reached.all_below(access, start.clone());
+            reached.all_below(access, start.clone());
+            // Nobody knows which links it matches, so each of them may be one.
+            self.reach_links(reached, access, start, (None, false, false));
+            return Vec::new();
         };
-        for name in names {
+        for name in &names {
             // A path that cannot be followed cannot be used either.
-            let Ok(real) = self.paths.real(&name) else { continue };
+            let Ok(real) = self.paths.real(name) else { continue };
             if all {
                 reached.all_below(access, real.path.clone());
             }
             reached.names.push((access, real.path));
         }
+        names
     }
 
     /// Adds the content of `root`, as far as it is selected.
@@ -376,7 +409,7 @@ impl Shared {
 }
 
 /// Returns the use of a directory whose restricted paths are unknown.
-fn unresolved(access: Access, root: &SanitizedPath, why: &str) -> Use {
+pub(super) fn unresolved(access: Access, root: &SanitizedPath, why: &str) -> Use {
     let why = format!("`{}` may contain what rules deny: {why}", Escaped(root.as_str())).into();
     let target = Target::Unresolved { text: root.as_str().into(), why };
     Use { operation: operation_of(access), target, takes: None, origin: UseOrigin::Named }

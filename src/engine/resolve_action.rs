@@ -18,14 +18,14 @@ use crate::{
     kernel::{InputText, ResolvedAction, Target, Use, operation_of},
     model::{
         Access, Action, AgentId, Below, ByName, Escaped, Named, Operation, Permission, Profile, Reads, SanitizedPath,
-        StartDir, Tier, UseOrigin, What, by_name,
+        StartDir, Tier, UseOrigin, What, by_name, sensitive_part,
     },
     ports::{PathFailure, Paths, Real},
 };
 
 use super::{
     Error,
-    below::Reached,
+    below::{MAX_RESTRICTED_PATHS, Reached, unresolved},
     input,
     lines::Line,
     pin::pinned_to,
@@ -199,7 +199,10 @@ impl Shared {
                     let all = below.is_tree() || pattern.is_some();
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
-                        self.reach(&mut reached, root, pattern.as_deref(), named, trusts_names);
+                        let matches = self.reach(&mut reached, root, pattern.as_deref(), named, trusts_names);
+                        for matched in self.uses_of_matches(looked, root, &matches, *access, *certain) {
+                            understood.uses.add(matched);
+                        }
                     }
                     understood.uses.add(used);
                     let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
@@ -232,7 +235,10 @@ impl Shared {
                 let looked = &mut Looked::on(&*self.paths);
                 let used = self.named_path(looked, Some(start), *access, text, all, false);
                 if let Some(root) = used.as_ref().and_then(Use::path) {
-                    self.reach(reached, root, pattern.as_deref(), named, false);
+                    let matches = self.reach(reached, root, pattern.as_deref(), named, false);
+                    for matched in self.uses_of_matches(looked, root, &matches, *access, false) {
+                        understood.uses.add(matched);
+                    }
                 }
                 used
             }
@@ -240,7 +246,45 @@ impl Shared {
         used.into_iter().for_each(|used| understood.uses.add(used));
     }
 
-    /// Notes what is used with `root`: the matches of a pattern below it, and its content.
+    /// Returns the uses of the matches of a pattern in `root` that differ from a use of `root`: those outside of it, and
+    /// those that are protected or sensitive. Each counts as if the line named it.
+    fn uses_of_matches(
+        &self,
+        looked: &mut Looked<'_>,
+        root: &SanitizedPath,
+        matches: &[String],
+        access: Access,
+        certain: bool,
+    ) -> Vec<Use> {
+        let mut uses = Vec::new();
+        for name in matches {
+            // No program writes to a directory as a whole that a pattern for hidden names matches.
+            let is_above = access == Access::Write && (name.ends_with("/.") || name.ends_with("/.."));
+            if is_above || !self.differs_from(looked, root, name, access) {
+                continue;
+            }
+            if uses.len() >= MAX_RESTRICTED_PATHS {
+                uses.push(unresolved(access, root, "a pattern matches many of them"));
+                return uses;
+            }
+            uses.extend(self.named_path(looked, None, access, name, false, certain));
+        }
+        uses
+    }
+
+    /// Returns true if a use of the path `name` is another one than a use of the directory `root`.
+    fn differs_from(&self, looked: &mut Looked<'_>, root: &SanitizedPath, name: &str, access: Access) -> bool {
+        let Ok(real) = looked.real(name) else { return true };
+        let permission = Permission::Path(access, real.path.clone());
+        let is_closed = self.look(|state, _| {
+            let added = &state.settings.sensitive;
+            let is_sensitive = || sensitive_part(&real.path, added) != sensitive_part(root, added);
+            state.is_protected(&permission) || access == Access::Write && is_sensitive()
+        });
+        !root.contains(&real.path) || is_closed.unwrap_or(true)
+    }
+
+    /// Notes what is used with `root`: the matches of a pattern below it, and its content. Returns the matches.
     fn reach(
         &self,
         reached: &mut Reached,
@@ -248,8 +292,8 @@ impl Shared {
         pattern: Option<&str>,
         named: &Named,
         trusts_names: bool,
-    ) {
-        let Named::Path { access, below, selection, certain, .. } = named else { return };
+    ) -> Vec<String> {
+        let Named::Path { access, below, selection, certain, .. } = named else { return Vec::new() };
         let (access, everything, selection) = (*access, below.is_everything(), selection.as_deref());
         if *below == Below::Followed {
             self.reach_links(reached, access, root, (selection, trusts_names, *certain));
@@ -258,10 +302,11 @@ impl Shared {
             self.reach_versions(reached, root, selection);
         }
         match pattern {
-            Some(pattern) => self.reach_pattern(reached, access, root, pattern, everything),
+            Some(pattern) => return self.reach_pattern(reached, access, root, pattern, everything),
             None if everything => self.reach_content(reached, access, root, (selection, trusts_names)),
             None => {}
         }
+        Vec::new()
     }
 
     /// Returns the directories that the line makes, as absolute texts. What the line makes exists for the rest of it,

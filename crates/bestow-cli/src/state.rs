@@ -145,6 +145,8 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
         match attempt(state, order, token, lasting) {
             Err(Hindered::InUse(why)) if attempts.next().is_some() && becomes_reachable(state, &why) => {}
             Err(Hindered::InUse(why)) => return Err(Exit::failed(why)),
+            Err(Hindered::Closed) if attempts.next().is_some() => thread::sleep(LOOK),
+            Err(Hindered::Closed) => return Err(Exit::failed(bestow::Error::Closed)),
             Err(Hindered::Ended(exit)) => return Err(exit),
             Ok(reply) => return Ok(reply),
         }
@@ -190,6 +192,8 @@ fn lock_holder(state: &Path) -> Option<u32> {
 enum Hindered {
     /// Another process uses the directory, and answers no requests. It may be another command.
     InUse(JournalError),
+    /// The engine of another command has ended without this request.
+    Closed,
     /// Another attempt would end in the same way.
     Ended(Exit),
 }
@@ -205,6 +209,7 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
     // A look comes first, so that a directory that was named by mistake does not become a state directory.
     let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(Exit::failed);
     match send(state, order, token)? {
+        Some(Reply::Failed(why)) if why == bestow::Error::Closed.to_string() => Err(Hindered::Closed),
         Some(reply) => Ok(reply),
         None if matches!(order, AdminCommand::Process { .. }) => {
             is_state()?;
