@@ -40,6 +40,13 @@ impl Engine {
     }
 }
 
+/// Returns true if a part may start a program besides the builtins of its shell.
+fn runs_a_program(part: &SpokenPart) -> bool {
+    let mut programs =
+        part.runs.iter().chain(&part.starts).map(|spoken| spoken.words.first().and_then(|word| word.known()));
+    programs.any(|program| program.is_none_or(|program| !is_builtin(program)))
+}
+
 fn follows_files(obeys: &Obeys) -> Arc<str> {
     format!("`{}` follows files of its directory", Escaped(&obeys.program)).into()
 }
@@ -53,10 +60,16 @@ impl Shared {
             let around = &self.around_programs;
             state.writer_of(around, now).is_some() || state.written_once(around).is_some()
         })?;
+        let steered = self.steered(cwd.as_ref())?;
         // The parts of a line mostly obey the same files.
         let mut looked: Vec<(Obeys, Option<Arc<str>>)> = Vec::new();
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
-            if is_open && let Some(why) = self.replaced(part)? {
+            let replaced = match &steered {
+                Some(why) if runs_a_program(part) => Some(why.clone()),
+                Some(_) | None if is_open => self.replaced(part)?,
+                Some(_) | None => None,
+            };
+            if let Some(why) = replaced {
                 part.tier = Tier::Dangerous;
                 *doing = None;
                 if *tier == Some(Tier::Safe) {
@@ -116,6 +129,23 @@ impl Shared {
             let path = state.written_once(paths)?;
             Some(format!("`{}`, which an agent was able to write earlier", shown(path)))
         })
+    }
+
+    /// Returns the reason why every program may load what an agent wrote: a variable of the environment leads there.
+    fn steered(&self, cwd: Option<&SanitizedPath>) -> Result<Option<String>, Error> {
+        for (name, value) in &self.program_variables {
+            let separators = |c: char| matches!(c, ':' | ',' | ';' | '=') || c.is_whitespace();
+            let mut paths = Vec::new();
+            for text in value.split(separators).filter(|text| !text.is_empty()) {
+                let absolute =
+                    if text.starts_with('/') { Some(text.to_owned()) } else { cwd.map(|cwd| at(cwd.as_str(), text)) };
+                paths.extend(absolute.and_then(|path| self.exists(&path)));
+            }
+            if let Some(written) = self.written(&paths)? {
+                return Ok(Some(format!("`{}` leads programs to {written}", Escaped(name))));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the reason why a program of a part may be one that an agent wrote, or none if it cannot. A shell takes

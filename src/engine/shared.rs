@@ -79,6 +79,8 @@ pub(super) struct Shared {
     pub(super) program_directories: Vec<SanitizedPath>,
     /// The directories around these. A Python environment is one of them.
     pub(super) around_programs: Vec<SanitizedPath>,
+    /// The variables of the environment whose values lead to code that programs load.
+    pub(super) program_variables: Vec<(String, String)>,
     /// The random seed that makes fingerprints differ between engines.
     pub(super) seed: u64,
     /// The texts of the policy file that the engine follows.
@@ -146,6 +148,7 @@ impl Shared {
         let around =
             program_directories.iter().filter_map(|directory| directory.as_path().parent()?.to_str()?.parse().ok());
         let around_programs = around.collect::<BTreeSet<_>>().into_iter().collect();
+        let program_variables = paths.program_variables();
         let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
         let bell = Arc::<Bell>::default();
         let writer = Writer {
@@ -165,6 +168,7 @@ impl Shared {
             clock,
             program_directories,
             around_programs,
+            program_variables,
             paths,
             hooks: ArcSwap::default(),
             credentials: ArcSwap::default(),

@@ -2,6 +2,8 @@
 
 use std::{fmt, path::Path};
 
+use bestow_command::internal::steers_programs;
+
 use crate::{
     fs::{self, Ignoring, TrackedFiles},
     model::{Anchor, Escaped, FileIdentity, Floor, PathGlob, SanitizedPath},
@@ -141,6 +143,16 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns the variables of the environment whose values lead to code that programs load, and the relative directories
+    /// of `PATH`. An engine calls it once, at its start.
+    ///
+    /// # Authority
+    ///
+    /// A command that only reads runs unasked only if no agent may write where such a value leads.
+    fn program_variables(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Returns the floor for these paths. An engine calls it once, at its start.
     ///
     /// # Authority
@@ -210,6 +222,16 @@ impl Paths for DiskPaths {
         let all =
             environment.into_iter().chain(std::env::split_paths(&path)).filter(|directory| directory.is_absolute());
         all.filter_map(|directory| Some(fs::real(directory.to_str()?).ok()?.path().clone())).collect()
+    }
+
+    fn program_variables(&self) -> Vec<(String, String)> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let relative = std::env::split_paths(&path).filter(|directory| !directory.is_absolute());
+        let relative = relative.map(|directory| format!("./{}", directory.display()));
+        let of_path = relative.map(|directory| ("PATH".to_owned(), directory));
+        let steering = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        let steering = steering.filter(|(name, _)| steers_programs(name) && name != "PATH");
+        of_path.chain(steering.map(|(name, value)| (name, value.to_string_lossy().into_owned()))).collect()
     }
 }
 

@@ -91,5 +91,6 @@ pub mod internal {
         },
         undo::NO_ROLLBACK,
         values::shared::*,
+        variables::steers_programs,
     };
 }

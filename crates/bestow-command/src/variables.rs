@@ -271,7 +271,7 @@ const STEERING_STARTS: &[&str] = &[
 
 /// Returns true for a variable that decides which programs run or load. It does so even if it is only changed where it
 /// is already exported.
-pub(crate) fn steers_programs(name: &str) -> bool {
+pub fn steers_programs(name: &str) -> bool {
     // Most variables of a script have short names in small letters. None of those is listed.
     name.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'_') && is_listed_as_steering(name)
 }

@@ -147,3 +147,33 @@ fn a_permission_for_a_home_writes_no_file_that_programs_obey() {
         assert_eq!(machine.asked("lead", &["own"], None, &["--write", file]), "allow", "{file}");
     }
 }
+
+/// The attack: a package in the project, a variable that leads there, and then a command that only reads.
+#[test]
+fn no_agent_runs_its_code_through_a_variable_that_leads_to_it() {
+    let machine = Machine::new(FILE);
+    fs::create_dir_all(machine.world.path("workspace/src")).unwrap();
+    let inside = machine.world.text("workspace/src");
+    let answer = |name: &str, value: &str, command: &str| {
+        let mut program = Command::new(BESTOW);
+        program.args(["check", "--agent", "lead", "--config", &machine.config, "--command", command]);
+        program.env_remove("VIRTUAL_ENV").env(name, value);
+        text(&program.output().unwrap().stdout).split(' ').next().unwrap().to_owned()
+    };
+    for (name, value) in [
+        ("PYTHONPATH", "src"),
+        ("PYTHONPATH", &*inside),
+        ("NODE_OPTIONS", &*format!("--require={inside}")),
+        ("PATH", "./bin:/usr/bin:/bin"),
+        ("PATH", "/usr/bin:/bin:"),
+        ("PATH", "bin:/usr/bin:/bin"),
+    ] {
+        assert_eq!(answer(name, value, "wc notes"), "ask", "{name}={value}");
+        assert_eq!(answer(name, value, "echo hi"), "allow", "{name}={value}: a builtin loads nothing");
+    }
+    for (name, value) in
+        [("PYTHONPATH", "missing"), ("PYTHONPATH", "/usr/lib"), ("NODE_OPTIONS", "--max-old-space-size=9")]
+    {
+        assert_eq!(answer(name, value, "wc notes"), "allow", "{name}={value}");
+    }
+}

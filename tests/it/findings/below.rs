@@ -529,3 +529,41 @@ async fn patterns_and_directories_in_an_undeclared_tool_are_looked_up() {
         assert_eq!(agent.verdict(&action).unwrap(), Effect::Allow, "{line}");
     }
 }
+
+/// The attack: a pattern names no protected path, and its matches are some.
+#[tokio::test]
+async fn a_pattern_reaches_nothing_that_its_matches_may_not() {
+    let (_place, work) = ground();
+    let home = Path::new(&work).join("home");
+    std::fs::create_dir_all(home.join(".ssh")).unwrap();
+    std::fs::create_dir_all(Path::new(&work).join("state")).unwrap();
+    std::fs::write(home.join(".ssh/id_rsa"), "KEY\n").unwrap();
+    std::fs::write(Path::new(&work).join("state/approver-token"), "TOKEN\n").unwrap();
+    std::os::unix::fs::symlink(home.join(".ssh/id_rsa"), Path::new(&work).join("lkey")).unwrap();
+    for mode in [Mode::Default, Mode::Bypass] {
+        let mut settings = Settings::default();
+        settings.protected =
+            [format!("{work}/home/.ssh"), format!("{work}/state")].map(|path| path.parse().unwrap()).into();
+        let engine = Engine::new(settings).unwrap();
+        let agent = bound(&engine, &work, mode, vec![]).await;
+        all_denied(
+            &agent,
+            &[
+                "cat home/.s*/id_rsa",
+                "cat home/.*/id_rsa",
+                "cat home/.ss[h]/*",
+                "cd home && cat .s*/id_rsa",
+                "cat < home/.s*/id_rsa",
+                "grep KEY home/.s*/*",
+                "cat s*/approver-token",
+                "cat lk*",
+                "cat /pro?/self/environ",
+                "cat /[p]roc/1/environ",
+                "head -c 64 /dev/vd?",
+                "cp plain/c.rs home/.s*/authorized_keys",
+                "tee home/.s*/authorized_keys < plain/c.rs",
+            ],
+        );
+        none_denied(&agent, &["cat *.rs", "cat pl*/*.rs", "ls *"]);
+    }
+}
