@@ -81,7 +81,7 @@ pub mod internal {
         classification::Judged,
         named_uses::NamedUses,
         needs::{bare_hosts, hosts_in},
-        programs::{SecretOption, secret_option},
+        programs::{SecretOption, secret_option, secret_words},
         spelling::{GIVEN, quoted},
         surroundings::Surroundings,
         tool::{
