@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
             if is_name && strength(name.trim_start_matches('_')) == Some(Strength::Strong) {
                 values.push(at + 1);
             }
-            is_setter |= at > 0 && SETTERS.contains(&word);
+            is_setter |= at > 0 && SETTERS.contains(&word.rsplit(':').next().unwrap_or_default());
         }
         for at in values {
             let value = command.words.get(at).filter(|value| !self.part(value).starts_with('-'));

@@ -195,6 +195,11 @@ fn no_secret_that_a_program_takes_is_shown() {
         "echo § | docker secret create x -",
         "security add-generic-password -a ann -s s -w §",
         "vault kv put secret/x value=§",
+        "cargo login §",
+        "netlify env:set API_TOKEN §",
+        "ngrok config add-authtoken §",
+        "echo § | vercel env add NAME production",
+        "printf §  | sudo cryptsetup luksOpen /dev/sdx x",
     ] {
         for secret in ["letmein", "hunter2aB3x", "wJalrXUtnFEMI/K7MDENG"] {
             let shown = redacted(&text.replace('§', secret));

@@ -111,8 +111,8 @@ impl CommandPattern {
         self.0.split(' ').rev().skip(1).any(|word| word == "**")
     }
 
-    /// Returns true if the pattern has no wildcard. In a rule that denies or asks, it then also covers any further words,
-    /// and in a rule that allows exactly these words.
+    /// Returns true if the pattern has no wildcard. In a rule that denies or asks, it then also covers any further
+    /// words, and in a rule that allows exactly these words.
     pub fn is_plain(&self) -> bool {
         !self.0.contains('*')
     }

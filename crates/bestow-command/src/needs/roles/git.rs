@@ -153,8 +153,8 @@ fn in_revision(arg: &Word) -> Option<Operand> {
     Some(perhaps(Operand::certain(Access::Read, file, Below::Everything)))
 }
 
-/// Returns true for `revision:path`, a file or a directory as it is stored. In other words with a `:`, the text behind it
-/// is searched (`:/text`, `^{/text}`), or a time.
+/// Returns true for `revision:path`, a file or a directory as it is stored. In other words with a `:`, the text behind
+/// it is searched (`:/text`, `^{/text}`), or a time.
 fn is_stored_file(arg: &Word) -> bool {
     exact(arg).is_some_and(|text| {
         text.split_once(':').is_some_and(|(revision, file)| {
