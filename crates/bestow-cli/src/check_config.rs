@@ -58,7 +58,7 @@ impl Counts {
         let rules = policy.agents.values().flat_map(|agent| agent.rules.iter());
         let rules = rules.map(|Rule { place: Place { line, .. }, .. }| line).collect::<BTreeSet<_>>().len();
         let all = policy.agents.values().flat_map(|agent| agent.rules.iter());
-        Counts { agents: policy.agents.len(), rules, tests, notes: all.filter_map(bare_program).collect() }
+        Counts { agents: policy.agents.len(), rules, tests, notes: all.filter_map(plain_pattern).collect() }
     }
 
     fn to_json(&self, file: &impl ToString) -> Value {
@@ -76,20 +76,17 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Returns what a pattern means that is only the name of a program.
-fn bare_program(rule: &Rule) -> Option<String> {
-    let program = rule.command.as_ref()?.as_str();
-    if program.contains(' ') {
-        return None;
-    }
-    let (line, verdict) = (rule.place.line, rule.verdict);
-    Some(match verdict {
+/// Returns what a pattern without a wildcard means.
+fn plain_pattern(rule: &Rule) -> Option<String> {
+    let pattern = rule.command.as_ref().filter(|pattern| pattern.is_plain())?;
+    let line = rule.place.line;
+    Some(match rule.verdict {
         Verdict::Allow => format!(
-            "{line}: note: `{program}` allows the program without any word; `{program} **` allows it with any operands"
+            "{line}: note: `{pattern}` allows exactly these words; `{pattern} **` allows it with any operands and \
+             harmless options"
         ),
         Verdict::Ask | Verdict::Deny => format!(
-            "{line}: note: `{program}` alone applies to every use of the program, as `{program} **` does; write \
-             `{program} **`"
+            "{line}: note: `{pattern}` applies with any words behind it, as `{pattern} **` does; write `{pattern} **`"
         ),
     })
 }

@@ -7,8 +7,8 @@ use crate::{
     hash::hash,
     read::{Book, Place},
     schema::{
-        Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
-        Reach, Reads, Record, Role, SecretOption, Selects, Starts, Words, Wraps,
+        Count, Destroys, Files, Here, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands,
+        Plain, Reach, Reads, Record, Role, SecretOption, Selects, Starts, Words, Wraps,
     },
 };
 
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         let code = format!(
             "static READS_{name}: Reads = Reads {{ subcommands: {}, globals: {}, flags: {}, operands: {operands}, \
              tests: &[{}], otherwise: {}, code: {}, words: {}, inert: {}, stop_at_operand: {}, reach: Reach::{}, \
-             online: {}, only_at_start: {}, lenient: {}, predicate: {:?}, matches: {}, \
+             online: {}, only_at_start: {}, lenient: {}, here: {}, predicate: {:?}, matches: {}, \
              not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
@@ -109,6 +109,7 @@ impl Emitter<'_> {
             online,
             row.only_at_start,
             row.lenient,
+            optional(row.here.map(here)),
             row.code.as_deref().or(row.words.as_deref()).unwrap_or_default(),
             list(&row.matches),
             list(&row.not_matches),
@@ -227,7 +228,7 @@ impl Emitter<'_> {
              help: {}, help_groups: {}, says: {}, short_help: {}, loads_first: {}, one_dash: {}, \
              option_file: {}, letter_bundle: {}, only_says: {}, opens_nothing: {}, changes: {}, \
              wraps: {}, starts: &[{}], may_start: {}, plain: &[{}], labels: {}, synonyms: {}, passes: {}, \
-             secret_option: {} }},\n",
+             secret_option: {}, secret_words: {}, here: {} }},\n",
             program.names,
             program.names.first().map(|name| format!("`{name}` only reads in this form")).unwrap_or_default(),
             program.place,
@@ -267,6 +268,8 @@ impl Emitter<'_> {
             list(&all(facts, |record| &record.synonyms)),
             list(&all(facts, |record| &record.passes)),
             optional(last(facts, |record| record.secret_option.as_ref()).map(secret_option)),
+            list(&all(facts, |record| &record.secret_words)),
+            optional(here_of(facts).map(here)),
         )
     }
 
@@ -411,6 +414,20 @@ fn reach_name(reach: Option<Reach>) -> &'static str {
         Some(Reach::Service) => "Service",
         Some(Reach::Elsewhere) => "Elsewhere",
     }
+}
+
+fn here(here: Here) -> String {
+    format!("Here::{here:?}")
+}
+
+/// Returns the uses of a program that read its directory. A program that obeys files of its directory reads it, and one
+/// that lists its operands lists its directory without any.
+fn here_of(facts: &[&Record]) -> Option<Here> {
+    let files = || last(facts, |record| record.files.as_ref());
+    last(facts, |record| record.here.as_ref())
+        .copied()
+        .or_else(|| last(facts, |record| record.obeys.as_ref()).map(|_| Here::Always))
+        .or_else(|| files().filter(|files| files.operands == Some(Role::Listed)).map(|_| Here::Bare))
 }
 
 fn obeys(obeys: &Obeys) -> String {

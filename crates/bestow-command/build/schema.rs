@@ -127,6 +127,18 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) may_start: Vec<String>,
     pub(crate) secret_option: Option<SecretOption>,
+    #[serde(default)]
+    pub(crate) secret_words: Vec<String>,
+    pub(crate) here: Option<Here>,
+}
+
+/// The uses that read the directory in which the program starts, without a word that names it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Here {
+    /// The uses without operands.
+    Bare,
+    Always,
 }
 
 /// A read-only form of a program.
@@ -183,6 +195,7 @@ pub(crate) struct Reads {
     #[serde(default)]
     pub(crate) lenient: bool,
     pub(crate) shows_files: Option<bool>,
+    pub(crate) here: Option<Here>,
     #[serde(default, rename = "match")]
     pub(crate) matches: Vec<String>,
     #[serde(default, rename = "not_match")]
@@ -383,7 +396,7 @@ pub(crate) struct Selects {
     pub(crate) types: Option<Words>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
     Read,

@@ -15,25 +15,21 @@ use crate::{
 const MAX_TRIMMED: usize = 64;
 
 /// Returns true if the pattern of a rule that denies or asks may match the command in any of its spellings. A pattern
-/// that is only the name of a program matches every use of the program.
+/// without a wildcard matches with any words behind it: `rm` means every use of the program, and `git push` every push.
 pub fn may_match(pattern: &CommandPattern, command: &Spoken) -> bool {
-    pattern.may_cover(command) || may_match_respelled(pattern, command)
+    pattern.may_cover_more(command) || may_match_respelled(pattern, command)
 }
 
 fn may_match_respelled(pattern: &CommandPattern, command: &Spoken) -> bool {
     let mut words = pattern.as_str().split(' ');
     let Some(program) = words.next() else { return false };
     let (options, others): (Vec<&str>, Vec<&str>) = words.partition(|word| is_option(word));
-    if options.is_empty() && !others.is_empty() {
+    let others = [program].into_iter().chain(others).chain(pattern.is_plain().then_some("**"));
+    if options.is_empty() {
         return false;
     }
-    let is_bare = options.is_empty();
-    let others = [program].into_iter().chain(others).chain(is_bare.then_some("**"));
     // Without its options, the pattern still begins with a program.
     let Ok(others) = others.collect::<Vec<_>>().join(" ").parse::<CommandPattern>() else { return false };
-    if is_bare {
-        return others.may_cover(command);
-    }
     let known = programs::known(base_name(program));
     let options: Vec<Wanted<'_>> = options.into_iter().flat_map(|option| wanted(option, known)).collect();
     let given = Given::of(command, known);

@@ -6,6 +6,7 @@
 //! succeeded when the unsafe part runs.
 
 use crate::{
+    builtins::is_builtin,
     part::RecordedPart,
     programs::{self, Program},
     safe::trusted_name,
@@ -15,102 +16,6 @@ use crate::{
     tier::Tier,
     values::base_name,
 };
-
-/// The builtins of shells. They run in the shell of the line, and most of them can change it.
-const BUILTINS: &[&str] = &[
-    ".",
-    ":",
-    "[",
-    "alias",
-    "autoload",
-    "bg",
-    "bind",
-    "bindkey",
-    "break",
-    "builtin",
-    "caller",
-    "cd",
-    "chdir",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disable",
-    "disown",
-    "echo",
-    "emulate",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "float",
-    "functions",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "integer",
-    "jobs",
-    "kill",
-    "let",
-    "limit",
-    "local",
-    "logout",
-    "mapfile",
-    "nocorrect",
-    "noglob",
-    "popd",
-    "print",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "rehash",
-    "return",
-    "sched",
-    "set",
-    "setopt",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unfunction",
-    "unhash",
-    "unlimit",
-    "unset",
-    "unsetopt",
-    "vared",
-    "wait",
-    "whence",
-    "zle",
-    "zmodload",
-    "zparseopts",
-    "zstyle",
-];
-
-/// Returns true for a command of the shell itself. It is not looked up in the directories of `PATH`.
-pub fn is_builtin(name: &str) -> bool {
-    BUILTINS.contains(&name)
-}
 
 /// Returns the only part that is not safe. Returns `None` if there are several, and for a part that is no command.
 pub(crate) fn only_unsafe(parts: &[RecordedPart]) -> Option<&RecordedPart> {
@@ -213,7 +118,7 @@ fn is_harmless(command: &Command) -> bool {
         && command.redirects.iter().all(|redirect| stores_nothing(redirect) || only_reads(redirect))
         && command.redirects.iter().all(|redirect| changes_no_variable(&redirect.target))
         && rest.iter().all(changes_no_variable)
-        && (!BUILTINS.contains(&name) || is_harmless_builtin(name, simple))
+        && (!is_builtin(name) || is_harmless_builtin(name, simple))
 }
 
 /// Returns true for the builtins that change nothing in their shell, with words that cannot be an option which does.

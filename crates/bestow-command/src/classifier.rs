@@ -246,7 +246,7 @@ impl Classifier {
         if let Some(shape) = Shape::of_parsed(parsed) {
             return Some(shape);
         }
-        let only = beside::only_unsafe(parts)?.span;
+        let Some(only) = beside::only_unsafe(parts).map(|part| part.span) else { return Shape::of_list(parsed) };
         let shape = beside::shape(&parsed.script, only)?;
         let asked;
         let parts = if is_asked {

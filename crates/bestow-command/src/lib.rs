@@ -19,6 +19,7 @@ mod addition_examples;
 mod any_form;
 mod beside;
 mod budget;
+mod builtins;
 mod classification;
 mod classifier;
 mod critical_paths;
@@ -77,11 +78,11 @@ pub use values::{CommandRules, InvalidShell, Raise, SafeAddition, Shell, StrictJ
 pub mod internal {
     pub use crate::{
         any_form::may_match,
-        beside::is_builtin,
+        builtins::is_builtin,
         classification::Judged,
         named_uses::NamedUses,
         needs::{bare_hosts, hosts_in},
-        programs::{SecretOption, secret_option},
+        programs::{SecretOption, secret_option, secret_words},
         spelling::{GIVEN, quoted},
         surroundings::Surroundings,
         tool::{

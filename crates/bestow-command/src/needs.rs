@@ -42,7 +42,7 @@ impl Evaluation<'_, '_> {
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let wraps = traits.has(Traits::WRAPS) && program.is_exact() && wraps(name, known);
         let asks = (!is_known || roles::runs_a_script(name)) && !rest.is_empty() && !known.only_says && !wraps;
-        let has_proof = (asks || is_known) && self.is_proven(usage);
+        let has_proof = (asks || is_known || roles::may_read_here(known)) && self.is_proven(usage);
         let reads_only = asks && has_proof;
         let form = usage.form.get().copied().filter(|_| has_proof);
         let operands = if is_exact { roles::of(name, known, rest, reads_only, form) } else { Few::default() };
@@ -69,6 +69,9 @@ impl Evaluation<'_, '_> {
         let mut goes_on = true;
         let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
         operands.for_each(&mut add);
+        if form.is_some_and(|form| roles::reads_here(known, form, rest)) {
+            add(Operand { certain: false, ..Operand::certain(Access::Read, ".", Below::Names) });
+        }
         // A program of the system is run by its path as by its name. Another program may be a script, which is read.
         let is_of_system = || safe::trusted_name(program.text()).is_some();
         if has_path
@@ -77,9 +80,13 @@ impl Evaluation<'_, '_> {
         {
             add(operand);
         }
-        // The shell reads a directory for a pattern, whatever the program does with the names.
-        let read = words().filter(|arg| !known.only_says || arg.is_pattern());
-        read.for_each(|arg| each_word(arg, Access::Read, &mut add));
+        if known.only_says {
+            // The shell reads the names of a directory for a pattern. The program opens none of them.
+            let listed = words().filter(|arg| arg.is_pattern()).filter_map(|arg| word(arg, Access::Read));
+            listed.for_each(|operand| add(Operand { pattern: None, below: Below::Names, ..operand }));
+        } else {
+            words().for_each(|arg| each_word(arg, Access::Read, &mut add));
+        }
         if asks && !is_known && !reads_only {
             words().for_each(|arg| each_word(arg, Access::Write, &mut add));
         }
@@ -144,6 +151,9 @@ impl Evaluation<'_, '_> {
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, usage: &Use<'_>) -> bool {
         let (name, known, rest) = (usage.name, usage.known, usage.rest);
+        if !roles::opens_nothing(known) && roles::reads_a_list_of_names(name, rest) {
+            return true;
+        }
         // Every word is known, and so is the directory.
         if usage.is_plain && self.shell.scope.is_at_start() {
             return false;

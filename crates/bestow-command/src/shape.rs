@@ -1,28 +1,37 @@
-//! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
-//! A shape may also cover lines in which all other parts only read.
+//! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words,
+//! or several such commands of which each must succeed before the next one runs. A shape may also cover lines in which
+//! all other parts only read.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    builtins::is_builtin,
     evaluator,
+    needs::{end_of_form, own_words},
+    programs,
     safe::trusted_name,
+    span::Span,
     syntax::{
         parse,
-        tree::{Flow, Form, Parsed, Piece, RawWord, Redirect, Simple},
+        tree::{Assignment, Command, Flow, Form, Joint, Parsed, Piece, RawWord, Redirect, Simple},
     },
+    tier::Tier,
     tool::{is_guarded, is_sensitive},
+    values::base_name,
+    variables,
+    word::Word,
 };
 
 /// A parsed command that a person may permit permanently: the program, its fixed words, and the role of each other
 /// word.
 ///
-/// A line with a shape has one command of written words that is not safe. Redirections to files, expansions, wrappers,
-/// shells and interpreters with code have no shape. Two lines of one command have equal shapes exactly when they differ
-/// only in words with a role. A line of several commands has a shape if all other commands only read and cannot change
-/// what the unsafe command does. That shape also covers other commands that only read. Display a shape in full, or do
-/// not offer it.
+/// A line with a shape has one command of written words that is not safe. Expansions, and interpreters with code, have
+/// no shape. Two lines of one command have equal shapes exactly when they differ only in words with a role. A line of
+/// several commands has a shape if all other commands only read and cannot change what the unsafe command does. That
+/// shape also covers other commands that only read. A list of commands that are joined with `&&` has the shape of all
+/// of them, in this order. Display a shape in full, or do not offer it.
 ///
 /// ```
 /// use bestow_command::classify;
@@ -30,18 +39,35 @@ use crate::{
 /// assert_eq!(shape("git add src/a.rs"), shape("git add docs/b.md"));
 /// assert_ne!(shape("git add src/a.rs"), shape("git add -f src/a.rs"));
 /// assert_eq!(shape("cargo test 2>&1 | tail -5"), shape("git status; cargo test | grep FAIL"));
-/// assert_eq!(shape("npm test && ./deploy"), None);
+/// assert_eq!(shape("npm ci && ./deploy").unwrap().to_string(), "npm ci && ./deploy");
+/// assert_eq!(shape("npm test; ./deploy"), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape {
+    /// The commands that must have succeeded before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    before: Vec<Shape>,
+    /// The variables that are set for the command, none of which steers a program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<Variable>,
     program: String,
     words: Vec<ShapeWord>,
+    /// The file that receives the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
     /// True if the shape covers the command among parts that only read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     beside: bool,
     /// The directory to which the line changes before the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     directory: Option<String>,
+}
+
+/// A variable and its value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Variable {
+    name: String,
+    value: String,
 }
 
 /// One word after the program.
@@ -72,6 +98,9 @@ const PATH_INSIDE: &str = "<any path in the working directory>";
 const TEXT: &str = "<any text>";
 /// The displayed text for the other parts of the line.
 const BESIDE: &str = " <and any parts that only read>";
+/// The displayed texts between two commands, and before the file that receives the output.
+const AND: &str = " && ";
+const INTO: &str = " > ";
 
 /// The longest shape in bytes. A person does not read a longer text to its end before a permanent approval.
 const MAX_SHOWN_BYTES: usize = 500;
@@ -129,38 +158,157 @@ impl Shape {
         Shape { beside: true, directory, ..self }
     }
 
-    /// Returns the shape of a parsed text, if it has one.
+    /// Returns the shape of a parsed text that is one command, if it has one.
     pub(super) fn of_parsed(parsed: &Parsed) -> Option<Self> {
         let [statement] = parsed.script.statements.as_slice() else { return None };
         let [pipeline] = statement.pipelines.as_slice() else { return None };
         let [command] = pipeline.commands.as_slice() else { return None };
-        let Form::Simple(simple) = &command.form else { return None };
-        if statement.background || !command.redirects.iter().all(is_given) {
+        if statement.background || pipeline.negated {
             return None;
         }
-        Shape::of_command(simple)
+        Shape::of_one(command)
+    }
+
+    /// Returns the shape of a parsed text that is a list of commands which are joined with `&&`, if it has one. None of
+    /// them changes the shell in which the others start.
+    pub(super) fn of_list(parsed: &Parsed) -> Option<Self> {
+        let [statement] = parsed.script.statements.as_slice() else { return None };
+        let (last, before) = statement.pipelines.as_slice().split_last()?;
+        if statement.background || before.is_empty() {
+            return None;
+        }
+        let mut shapes = Vec::with_capacity(before.len());
+        for pipeline in before.iter().chain([last]) {
+            let [command] = pipeline.commands.as_slice() else { return None };
+            if pipeline.joint == Joint::Or || pipeline.negated {
+                return None;
+            }
+            shapes.push(Shape::of_one(command).filter(|shape| !is_builtin(&shape.program))?);
+        }
+        let last = shapes.pop()?;
+        Shape { before: shapes, ..last }.if_shown_whole()
+    }
+
+    /// Returns the shape of a command with its redirections.
+    fn of_one(command: &Command) -> Option<Self> {
+        let Form::Simple(simple) = &command.form else { return None };
+        let output = output_of(&command.redirects)?;
+        Shape { output, ..Shape::of_command(simple)? }.if_shown_whole()
     }
 
     /// Returns the shape of one command, without its redirections.
     pub(super) fn of_command(simple: &Simple) -> Option<Self> {
-        if !simple.assignments.is_empty() {
-            return None;
-        }
+        let variables = simple.assignments.iter().map(harmless).collect::<Option<Vec<_>>>()?;
         let (program, rest) = simple.words.split_first()?;
         let program = written(program)?;
-        let name = trusted_name(&program).filter(|_| program.is_ascii())?;
+        let name = name_of(&program)?;
         let mut words: Vec<String> = Vec::with_capacity(rest.len());
         for word in rest {
             words.push(written(word)?.into_owned());
         }
-        if evaluator::runs_text(name, &words) {
+        if !starts_what_is_said(name, &words) {
             return None;
         }
         let words = roles(name, words);
-        let shape = Shape { program: program.into_owned(), words, beside: false, directory: None };
-        // A shape that cannot be displayed in full is not offered.
-        shape.show(&mut Room(MAX_SHOWN_BYTES)).is_ok().then_some(shape)
+        let program = program.into_owned();
+        let (before, output, directory) = (Vec::new(), None, None);
+        Shape { before, variables, program, words, output, beside: false, directory }.if_shown_whole()
     }
+
+    /// Returns the shape, unless it is too long to be displayed in full. Such a shape is not offered.
+    fn if_shown_whole(self) -> Option<Self> {
+        self.show(&mut Room(MAX_SHOWN_BYTES)).is_ok().then_some(self)
+    }
+}
+
+/// Returns the name of a program: of one that is trusted, or of one of the project (`./gradlew`).
+fn name_of(program: &str) -> Option<&str> {
+    let is_of_project = program.contains('/')
+        && !program.starts_with(['/', '~', '-'])
+        && program
+            .split('/')
+            .enumerate()
+            .all(|(at, part)| !part.is_empty() && part != ".." && (part != "." || at == 0))
+        && !is_sensitive(program)
+        && !is_guarded(program);
+    let name = if is_of_project { Some(base_name(program)) } else { trusted_name(program) };
+    name.filter(|_| program.is_ascii())
+}
+
+/// Wrappers that start the command behind their own words, and change neither its words nor its files.
+const HANDS_ON: &[&str] = &["bunx", "gtimeout", "ionice", "nice", "nohup", "npx", "pnpx", "stdbuf", "time", "timeout"];
+
+/// The limit of programs that start each other in one command.
+const MAX_STARTED: usize = 8;
+
+/// Returns true if the words say what runs: a program that runs no text, or the same behind wrappers and runners.
+fn starts_what_is_said(name: &str, rest: &[String]) -> bool {
+    let (mut name, mut rest) = (name, rest);
+    for _ in 0..MAX_STARTED {
+        if let Some(text) = text_of_shell(name, rest) {
+            let parsed = parse(text);
+            return parsed.understood() && (Shape::of_parsed(&parsed).is_some() || Shape::of_list(&parsed).is_some());
+        }
+        if !evaluator::runs_text(name, rest) {
+            return true;
+        }
+        let Some(at) = started_command(name, rest) else { return false };
+        let Some((program, behind)) = rest.get(at..).and_then(<[String]>::split_first) else { return false };
+        let Some(started) = name_of(program) else { return false };
+        (name, rest) = (started, behind);
+    }
+    false
+}
+
+/// Returns the position of the command that a wrapper or a runner starts.
+fn started_command(name: &str, rest: &[String]) -> Option<usize> {
+    let known = programs::find(name)?;
+    let words: Vec<Word> = rest.iter().map(|word| Word::literal(word.as_str(), Span::default())).collect();
+    if HANDS_ON.contains(&name) {
+        let own = own_words(name, known, &words);
+        // The value of `npx -c` is code.
+        let is_runner = matches!(name, "bunx" | "npx" | "pnpx");
+        let has_code = |word: &String| is_runner && (word.starts_with("-c") || word.starts_with("--call"));
+        return Some(own).filter(|own| !rest.iter().take(*own).any(has_code));
+    }
+    let mut forms = known.passes.iter().filter_map(|form| form.strip_suffix('>'));
+    forms.find_map(|form| end_of_form(form, true, known, &words))
+}
+
+/// Returns the text that a shell runs as its only command: `bash -lc 'npm test'`.
+fn text_of_shell<'w>(name: &str, rest: &'w [String]) -> Option<&'w str> {
+    let [option, text] = rest else { return None };
+    let is_shell = matches!(name, "bash" | "dash" | "sh" | "zsh");
+    (is_shell && matches!(option.as_str(), "-c" | "-lc")).then_some(text)
+}
+
+/// Returns a variable that only changes how a program reports, with its value.
+fn harmless(assignment: &Assignment) -> Option<Variable> {
+    let value = written(&assignment.value).filter(|_| !assignment.partial && !assignment.appends)?.into_owned();
+    let verdict = variables::evaluate(&assignment.name, &Word::literal(value.as_str(), Span::default()), false);
+    (verdict.tier == Tier::Safe).then(|| Variable { name: assignment.name.to_string(), value })
+}
+
+/// Returns the file inside the working directory that receives the output, if there is one. Returns none for other
+/// redirections.
+fn output_of(redirects: &[Redirect]) -> Option<Option<String>> {
+    let mut output = None;
+    for redirect in redirects {
+        let is_output = !redirect.unusual && !redirect.named && matches!(redirect.descriptor, None | Some(1));
+        let joins_errors = redirect.flow == Flow::Duplicate
+            && redirect.descriptor == Some(2)
+            && output.is_some()
+            && matches!(redirect.target.pieces.as_slice(), [Piece::Bare(text)] if text == "1");
+        if is_given(redirect) || joins_errors {
+            continue;
+        }
+        let target = written(&redirect.target)?;
+        if redirect.flow != Flow::Write || !is_output || output.is_some() || !is_inside(&target) || !target.is_ascii() {
+            return None;
+        }
+        output = Some(target.into_owned());
+    }
+    Some(output)
 }
 
 /// The number of bytes that can still be displayed.
@@ -235,7 +383,20 @@ fn is_inside(word: &str) -> bool {
 impl Shape {
     /// Writes the displayed text.
     fn show(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        fixed(out, &self.program)?;
+        for shape in &self.before {
+            shape.show(out)?;
+            out.write_str(AND)?;
+        }
+        for Variable { name, value } in &self.variables {
+            write!(out, "{name}=")?;
+            fixed(out, value)?;
+            out.write_str(" ")?;
+        }
+        if self.program.contains('=') {
+            write!(out, "{:?}", self.program)?
+        } else {
+            fixed(out, &self.program)?
+        }
         for word in &self.words {
             out.write_str(" ")?;
             match word {
@@ -243,6 +404,10 @@ impl Shape {
                 ShapeWord::PathInside => out.write_str(PATH_INSIDE)?,
                 ShapeWord::Text => out.write_str(TEXT)?,
             }
+        }
+        if let Some(output) = &self.output {
+            out.write_str(INTO)?;
+            fixed(out, output)?;
         }
         if self.beside { out.write_str(BESIDE) } else { Ok(()) }
     }
@@ -287,27 +452,66 @@ impl FromStr for Shape {
     fn from_str(text: &str) -> Result<Shape, InvalidShape> {
         if let Some(text) = text.strip_suffix(BESIDE) {
             let alone: Shape = text.parse()?;
-            return if alone.beside { Err(InvalidShape) } else { Ok(alone.among_others(None)) };
+            let is_one = !alone.beside && alone.before.is_empty() && alone.output.is_none();
+            return if is_one { Ok(alone.among_others(None)) } else { Err(InvalidShape) };
         }
-        let (mut words, mut rest) = (Vec::new(), text);
-        loop {
-            let (word, after) = word(rest).ok_or(InvalidShape)?;
-            words.push(word);
-            match after.strip_prefix(' ') {
-                Some(after) => rest = after,
-                None if after.is_empty() => break,
-                None => return Err(InvalidShape),
-            }
-        }
-        let mut words = words.into_iter();
-        let Some(ShapeWord::Fixed(program)) = words.next() else { return Err(InvalidShape) };
-        let shape = Shape { program, words: words.collect(), beside: false, directory: None };
+        let shape = Shape::read(text).ok_or(InvalidShape)?;
         // The shape is checked against its own example command. Thus a file cannot contain a shape that was never
         // offered.
         let command = parse(&shape.example());
-        let is_one = shape.to_string() == text && Shape::of_parsed(&command).as_ref() == Some(&shape);
-        is_one.then_some(shape).ok_or(InvalidShape)
+        let offered = if shape.before.is_empty() { Shape::of_parsed(&command) } else { Shape::of_list(&command) };
+        let is_offered = shape.to_string() == text && offered.as_ref() == Some(&shape);
+        is_offered.then_some(shape).ok_or(InvalidShape)
     }
+}
+
+impl Shape {
+    /// Parses a displayed text. The caller checks that a line may have the shape.
+    fn read(text: &str) -> Option<Shape> {
+        let (mut before, mut rest) = (Vec::new(), text);
+        loop {
+            let (shape, after) = Shape::read_one(rest)?;
+            match after.strip_prefix(AND) {
+                Some(after) => {
+                    before.push(shape);
+                    rest = after;
+                }
+                None => return after.is_empty().then_some(Shape { before, ..shape }),
+            }
+        }
+    }
+
+    /// Parses one command at the beginning of `text`. Returns the remaining text.
+    fn read_one(text: &str) -> Option<(Shape, &str)> {
+        let (mut variables, mut rest) = (Vec::new(), text);
+        while let Some((name, behind)) = rest.split_once('=').filter(|(name, _)| is_variable(name)) {
+            let (ShapeWord::Fixed(value), after) = word(behind)? else { return None };
+            variables.push(Variable { name: name.to_owned(), value });
+            rest = after.strip_prefix(' ')?;
+        }
+        let (ShapeWord::Fixed(program), after) = word(rest)? else { return None };
+        let (mut words, mut output) = (Vec::new(), None);
+        rest = after;
+        while !rest.is_empty() && !rest.starts_with(AND) {
+            if let Some(file) = rest.strip_prefix(INTO) {
+                let (ShapeWord::Fixed(file), after) = word(file)? else { return None };
+                (output, rest) = (Some(file), after);
+                break;
+            }
+            let (next, after) = word(rest.strip_prefix(' ')?)?;
+            words.push(next);
+            rest = after;
+        }
+        let shape = Shape { before: Vec::new(), variables, program, words, output, beside: false, directory: None };
+        Some((shape, rest))
+    }
+}
+
+/// Returns true for the name of a variable of a shell.
+fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 impl Shape {
@@ -319,11 +523,14 @@ impl Shape {
             ShapeWord::PathInside | ShapeWord::Text => "x".to_owned(),
         };
         let words = self.words.iter().map(word);
-        let command = std::iter::once(quoted(&self.program)).chain(words).collect::<Vec<_>>().join(" ");
+        let set = self.variables.iter().map(|Variable { name, value }| format!("{name}={}", quoted(value)));
+        let command = set.chain([quoted(&self.program)]).chain(words).collect::<Vec<_>>().join(" ");
+        let before = self.before.iter().map(|shape| shape.example() + AND).collect::<String>();
         let entered =
             self.directory.iter().map(|directory| format!("cd {} && ", quoted(directory))).collect::<String>();
+        let into = self.output.iter().map(|output| format!("{INTO}{}", quoted(output))).collect::<String>();
         let read = if self.beside { " | cat" } else { "" };
-        format!("{entered}{command}{read}")
+        format!("{before}{entered}{command}{into}{read}")
     }
 }
 

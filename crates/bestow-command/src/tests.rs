@@ -7,6 +7,7 @@ mod directories;
 mod golden;
 mod invocations;
 mod linear;
+mod online;
 mod operands;
 mod patterns;
 mod rounds;

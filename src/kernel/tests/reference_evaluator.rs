@@ -91,10 +91,9 @@ fn about_command(pattern: &str, command: &str) -> bool {
     long_enough && pattern.iter().zip(&command).all(|(pattern, word)| name_matches(pattern, word))
 }
 
-/// Returns true if a pattern that denies or asks matches. A pattern of one word is about every use of the program.
+/// Returns true if a pattern that denies or asks matches. A pattern without a wildcard is about any further words, too.
 fn restricts_command(pattern: &str, command: &str) -> bool {
-    let program = command.split(' ').next().unwrap_or_default();
-    about_command(pattern, command) || !pattern.contains(' ') && about_command(pattern, program)
+    about_command(pattern, command) || !pattern.contains('*') && about_command(&format!("{pattern} **"), command)
 }
 
 /// An action in a simple form.

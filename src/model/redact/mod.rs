@@ -8,6 +8,7 @@
 mod forms;
 mod mark;
 mod names;
+mod places;
 mod scan;
 mod tokens;
 

@@ -1,6 +1,6 @@
 //! Names of options, variables and fields whose value is a secret.
 
-use bestow_command::internal::{SecretOption, secret_option};
+use bestow_command::internal::{SecretOption, base_name, secret_option, secret_words};
 
 /// The probability that the value of a name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +123,11 @@ pub(super) fn option_of(program: &str) -> Option<SecretOption> {
         program = stem;
     }
     secret_option(program)
+}
+
+/// Returns the places of secrets among the words of `program`, which may be written with its path.
+pub(super) fn secret_words_of(program: &str) -> &'static [&'static str] {
+    secret_words(base_name(program))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{
     forms::{is_random_key, is_telegram_id},
     mark::{MARK_START, mark_at},
     names::{self, Strength},
+    places::places,
     tokens,
 };
 
@@ -31,7 +32,27 @@ pub(super) fn secrets_counting(text: &str) -> (Vec<Range<usize>>, usize) {
         seen: Default::default(),
         steps: Cell::new(text.len()),
     };
-    scanner.all()
+    let places = places(text, &scanner.steps).into_iter();
+    let known: Vec<_> =
+        places.filter(|(span, strength)| scanner.hides(span, *strength)).map(|(span, _)| span).collect();
+    let (found, steps) = scanner.all();
+    (merged(found, known), steps)
+}
+
+/// Returns the spans of both lists in order. Spans that overlap become one.
+fn merged(mut spans: Vec<Range<usize>>, others: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    if others.is_empty() {
+        return spans;
+    }
+    spans.extend(others);
+    spans.sort_by_key(|span| (span.start, span.end));
+    spans.into_iter().fold(Vec::new(), |mut merged: Vec<Range<usize>>, span| {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            Some(_) | None => merged.push(span),
+        }
+        merged
+    })
 }
 
 /// A kind of stretch. The scanner asks for the end of one stretch from many positions in it.
@@ -372,31 +393,29 @@ impl Scanner<'_> {
     }
 
     fn keep_or_leave_out(&mut self, span: Range<usize>, strength: Strength) {
-        let value = self.part(span.clone());
-        let is_reference = value.strip_prefix('$').is_some_and(|name| {
-            let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
-            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        });
-        if is_reference {
+        if is_reference(self.part(span.clone())) {
             // The name of a variable is no secret either, even if it looks like one.
             self.at = self.at.max(span.end);
-            return;
+        } else if self.hides(&span, strength) {
+            self.near = 0;
+            self.leave_out(span);
         }
+    }
+
+    /// Returns true if a secret at this place is not shown.
+    fn hides(&self, span: &Range<usize>, strength: Strength) -> bool {
+        let value = self.part(span.clone());
         // A person must see the text that they approve. So a value stays visible unless it cannot run.
         let shown = match strength {
             Strength::Certain => self.end_of(Stretch::Plain, span.start) < span.end,
             Strength::Strong => {
-                let is_word = !self.comes_back && self.is_whole(&span);
+                let is_word = !self.comes_back && self.is_whole(span);
                 self.end_of(Stretch::Plain, span.start) < span.end || !is_word && !tokens::is_token(value)
             }
             Strength::Weak => self.end_of(Stretch::Plain, span.start) < span.end || !tokens::is_random(value),
         };
         let is_path = strength != Strength::Certain && value.starts_with(['/', '.', '~']) && !is_random_key(value);
-        if shown || is_path {
-            return;
-        }
-        self.near = 0;
-        self.leave_out(span);
+        !span.is_empty() && !shown && !is_path && !is_reference(value)
     }
 
     /// Returns the value that begins at `at`, for a name that begins at `name`.
@@ -508,6 +527,14 @@ impl Scanner<'_> {
             }
         }
     }
+}
+
+/// Returns true for a variable: `$NAME` or `${NAME}`.
+fn is_reference(value: &str) -> bool {
+    value.strip_prefix('$').is_some_and(|name| {
+        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
 }
 
 /// Returns true if a text may run one of its own words: by an expansion, or through a file, a pipe or a here-document

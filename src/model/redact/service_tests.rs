@@ -1,6 +1,7 @@
 //! Generated secrets of each service, at each place where a text may have one.
 
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::{redacted, redacted_value};
 
@@ -153,6 +154,97 @@ fn no_secret_of_a_header_a_login_or_a_file_is_shown() {
     ] {
         assert_eq!(super::tests::shown(text), expected);
     }
+}
+
+/// Programs that take a secret as a word or from their input, however they are started.
+#[test]
+fn no_secret_that_a_program_takes_is_shown() {
+    for text in [
+        "echo § | docker login --password-stdin",
+        "echo -n '§' | docker login -u ann --password-stdin ghcr.io",
+        "printf '%s' § | podman login --password-stdin",
+        "printf '§\\n' | helm registry login --password-stdin h",
+        "docker login --password-stdin <<< §",
+        "docker login -u ann --password-stdin <<E\n§\nE",
+        "cat <<'E' | docker login --password-stdin\n§\nE",
+        "cd x && echo \"§\" | sudo docker login --password-stdin && ls",
+        "bash -lc 'echo § | docker login --password-stdin'",
+        "echo § | gh auth login --with-token",
+        "echo ann:§ | chpasswd",
+        "echo ann:§ | sudo chpasswd -e",
+        "echo § | passwd --stdin ann",
+        "htpasswd -b f ann §",
+        "htpasswd -nbB ann §",
+        "env A=b htpasswd -cb f ann '§'",
+        "rabbitmqctl add_user ann §",
+        "aws configure set aws_secret_access_key §",
+        "aws configure set profile.x.aws_session_token § --profile y",
+        "aws ssm put-parameter --name n --value § --type SecureString",
+        "gh secret set NAME -b §",
+        "gh secret set NAME --body=§",
+        "gh -R a/b secret set NAME --body \"§\"",
+        "echo § | gh secret set NAME",
+        "npm config set //r/:_authToken §",
+        "npm config set //registry.npmjs.org/:_authToken=§",
+        "pnpm config set //r.example/:_password '§'",
+        "git config --global user.password §",
+        "redis-cli config set masterauth-password §",
+        "consul kv put app/db_password §",
+        "fly secrets set KEY=§ OTHER=§",
+        "kubectl create secret generic x --from-literal=a=§ --from-literal b=§",
+        "echo § | docker secret create x -",
+        "security add-generic-password -a ann -s s -w §",
+        "vault kv put secret/x value=§",
+        "cargo login §",
+        "netlify env:set API_TOKEN §",
+        "ngrok config add-authtoken §",
+        "echo § | vercel env add NAME production",
+        "printf §  | sudo cryptsetup luksOpen /dev/sdx x",
+    ] {
+        for secret in ["letmein", "hunter2aB3x", "wJalrXUtnFEMI/K7MDENG"] {
+            let shown = redacted(&text.replace('§', secret));
+            assert!(!shown.contains(secret), "{shown}");
+            assert_eq!(redacted(&shown), shown);
+        }
+    }
+    for text in [
+        "echo reboot | tee f | docker login --password-stdin; . f",
+        "echo reboot > f | docker login --password-stdin; sh f",
+        "echo '$(reboot)' | docker login --password-stdin",
+        "docker login --password-stdin < token.txt",
+        "gh secret set NAME < f",
+        "gh secret list && gh auth status",
+        "echo $TOKEN | docker login --password-stdin",
+        "git add api_token src",
+        "htpasswd -c f ann",
+        "aws configure set region eu-west-1",
+        "npm config set registry https://r.example",
+        "set -- api_token reboot; \"$2\"",
+        "git config --get user.password --local",
+        "kubectl config set-context my-secret --namespace x",
+    ] {
+        assert_eq!(&*redacted(text), text);
+    }
+}
+
+/// Lines that developers type, without any secret.
+#[test]
+fn hardly_any_everyday_line_loses_a_word() {
+    let files = [
+        include_str!("../../../tests/cases/blind-traffic.jsonl"),
+        include_str!("../../../tests/cases/blind-traffic-2.jsonl"),
+        include_str!("../../../tests/cases/blind-traffic-3.jsonl"),
+        include_str!("../../../tests/cases/blind-traffic-4.jsonl"),
+        include_str!("../../../tests/cases/blind-traffic-5.jsonl"),
+    ];
+    let cases = files.into_iter().flat_map(str::lines).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines: Vec<_> = cases.filter_map(|case| case["command"].as_str().map(str::to_owned)).collect();
+    let lost: Vec<_> =
+        lines.iter().map(|line| (line, redacted(line))).filter(|(line, shown)| **line != **shown).collect();
+    let lines = lines.len();
+    eprintln!("{} of {lines}: {lost:#?}", lost.len());
+    assert!(lines > 2_000, "{lines}");
+    assert!(lost.len() <= 5, "{lost:#?}");
 }
 
 #[test]

@@ -35,6 +35,10 @@ expect = "deny"
 because = "keys stay here"
 "#;
 
+/// The note about the rule that allows exactly `npm test`.
+const NOTE: &str = "11: note: `npm test` allows exactly these words; `npm test **` allows it with any operands and \
+    harmless options";
+
 fn saved(file: &str) -> (World, String) {
     let world = World::new();
     let path = world.text("agents.toml");
@@ -212,7 +216,7 @@ fn a_good_file_is_counted_and_a_wrong_one_told_whole() {
     let (_world, config) = saved(FILE);
     let told = bestow(&["check-config", &config], b"");
     assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
-    assert_eq!(text(&told.stdout), format!("{config}: good: 2 agents, 2 rules, 1 test\n"));
+    assert_eq!(text(&told.stdout), format!("{config}:{NOTE}\n{config}: good: 2 agents, 2 rules, 1 test\n"));
     let (_world, config) = saved(&FILE.replace("mode = \"plan\"", "mode = \"pln\"").replace("command =", "comand ="));
     let told = bestow(&["check-config", &config], b"");
     assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
@@ -253,7 +257,7 @@ fn a_program_reads_the_result_of_the_check_as_json() {
         (told.status.code(), serde_json::from_slice::<Value>(&told.stdout).unwrap())
     };
     let (_world, config) = saved(FILE);
-    let good = json!({ "file": config, "valid": true, "agents": 2, "rules": 2, "tests": 1, "notes": [] });
+    let good = json!({ "file": config, "valid": true, "agents": 2, "rules": 2, "tests": 1, "notes": [NOTE] });
     assert_eq!(checked(&config), (Some(0), good));
     let (_world, config) = saved(&FILE.replace("mode = \"plan\"", "mode = \"pln\""));
     fs::set_permissions(&config, Permissions::from_mode(0o666)).unwrap();
@@ -455,4 +459,54 @@ fn the_check_of_a_file_says_what_a_bare_program_means() {
     assert!(text(&done.stdout).contains("`rm **`"), "{}", text(&done.stdout));
     let (code, told) = asked("check", &config, "lead", &["--command", "rm -rf docs"]);
     assert_eq!(code, Some(3), "{told}");
+}
+
+/// A program that reads its directory without a word that names it asks like one that names a file in it.
+#[test]
+fn a_line_that_reads_its_directory_is_no_looser_than_a_read_in_it() {
+    let (world, config) = saved(
+        r#"[engine]
+reads = "granted"
+[defaults]
+owner = "you"
+working_dir = "workspace"
+[agents.outside]
+kind = "foreground"
+permissions = ["@network"]
+[agents.inside]
+kind = "foreground"
+permissions = ["@network", "@read:workspace"]
+"#,
+    );
+    fs::create_dir_all(world.text("workspace")).unwrap();
+    fs::write(world.text("workspace/x"), "x").unwrap();
+    for line in [
+        "cat ./x",
+        "ls",
+        "ls -R",
+        "tree",
+        "du -sh",
+        "find",
+        "fd x",
+        "eza",
+        "git log --stat",
+        "git status",
+        "terraform show",
+        "ruff check",
+        "cargo metadata --no-deps --offline",
+        "go list ./...",
+        "npm ls",
+        "docker compose ps",
+        "timeout 5 ls -R",
+        "echo *",
+    ] {
+        let (code, told) = asked("check", &config, "outside", &["--command", line]);
+        assert_eq!(code, Some(2), "{line}: {told}");
+        let (code, told) = asked("check", &config, "inside", &["--command", line]);
+        assert_eq!(code, Some(0), "{line}: {told}");
+    }
+    for line in ["pwd", "date", "git --version", "echo x", "ps aux"] {
+        let (code, told) = asked("check", &config, "outside", &["--command", line]);
+        assert_eq!(code, Some(0), "{line}: {told}");
+    }
 }

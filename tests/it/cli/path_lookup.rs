@@ -106,6 +106,8 @@ fn a_permission_for_a_home_writes_no_file_that_programs_obey() {
         "usercustomize.py",
         ".copilot/hooks/x",
         ".github/hooks/x",
+        ".github/workflows/ci.yml",
+        ".gradle/init.d/x.gradle",
         ".claude.json",
         "opencode.json",
         ".zed/tasks.json",
@@ -143,7 +145,7 @@ fn a_permission_for_a_home_writes_no_file_that_programs_obey() {
         let upper = file.to_ascii_uppercase();
         assert_eq!(machine.asked("lead", &["own"], None, &["--write", &upper]), "ask", "{upper}");
     }
-    for file in ["src/main.rs", "package.json", ".gitignore", ".github/workflows/ci.yml", "bin/x", "token.rs"] {
+    for file in ["src/main.rs", "package.json", ".gitignore", ".github/CODEOWNERS", "bin/x", "token.rs"] {
         assert_eq!(machine.asked("lead", &["own"], None, &["--write", file]), "allow", "{file}");
     }
 }

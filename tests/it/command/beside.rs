@@ -386,7 +386,7 @@ fn a_text_that_is_no_such_shape_is_refused_with_a_way_out() {
         "cargo <and any parts that only read> test",
         "cargo test <and any parts>",
         "cd web && cargo test <and any parts that only read>",
-        "bash -c x <and any parts that only read>",
+        "bash -c \"x; y\" <and any parts that only read>",
         "cargo test | tail",
     ] {
         let why = text.parse::<Shape>().expect_err(text).to_string();

@@ -29,10 +29,26 @@ fn words_in_a_role_may_differ_and_no_others() {
 #[test]
 fn nothing_but_one_written_command_that_is_not_safe_has_a_shape() {
     for text in [
-        "npm test && x",
+        "npm test || x",
         "npm test &",
-        "npm test > f",
+        "npm test > /tmp/f",
+        "npm test > .env",
+        "npm test < f",
+        "npm test > f > g",
+        "npm test 3> f",
+        "PATH=x npm test",
+        "LD_PRELOAD=x npm test",
+        "NODE_OPTIONS=x npm test",
+        "GIT_DIR=x git add a",
         "A=b npm test",
+        "NODE_ENV+=b npm test",
+        "NODE_ENV=$X npm test",
+        "TZ=/x npm test",
+        "cd a && npm ci && npm test",
+        "export A=b && npm ci && npm test",
+        "npm ci && ! npm test",
+        "npm ci && npm test | tee f",
+        "npm ci && x $Y",
         "npm run $X",
         "npm run *",
         "npm run {a,b}",
@@ -41,7 +57,10 @@ fn nothing_but_one_written_command_that_is_not_safe_has_a_shape() {
         "npm test; make",
         "npm run $(ls)",
         "npm run `ls`",
-        "./x",
+        "../x",
+        "./a/../../x",
+        "~/x",
+        ".git/hooks/x",
         "/tmp/npm test",
         "f() { x; }",
     ] {
@@ -52,7 +71,6 @@ fn nothing_but_one_written_command_that_is_not_safe_has_a_shape() {
 #[test]
 fn code_wrappers_and_other_machines_have_no_shape() {
     for text in [
-        "bash -c x",
         "sh x.sh",
         "eval x",
         "python -c 'x'",
@@ -64,17 +82,96 @@ fn code_wrappers_and_other_machines_have_no_shape() {
         "ssh h x",
         "env x",
         "xargs rm",
-        "nohup x",
         "docker exec web x",
-        "npx x",
-        "uv run x",
+        "npx -c x",
+        "npx --call x",
+        "uv run python -c x",
+        "uv run sudo x",
+        "timeout 5 bash x.sh",
+        "timeout 5 sudo x",
+        "timeout 5 xargs rm",
+        "bash -c 'x $Y'",
+        "bash -c 'x; y'",
+        "bash -c \"python -c x\"",
+        "bash -ic x",
         "find . -delete -exec x {} +",
         "trap x EXIT",
         "source x",
         "sudo x",
-        "timeout 5 x",
     ] {
         assert_eq!(shape(text), None, "{text}");
+    }
+}
+
+/// The shown text is what is saved: this line, and no other program, word, variable, file or order.
+#[test]
+fn an_everyday_line_is_saved_as_it_is_shown() {
+    for (line, shown) in [
+        ("npx jest --ci", "npx jest --ci"),
+        ("uv run pytest -q", "uv run pytest -q"),
+        ("poetry run mypy src", "poetry run mypy src"),
+        ("./gradlew build", "./gradlew build"),
+        ("timeout 60 npm test", "timeout 60 npm test"),
+        ("ionice -c 2 npm test", "ionice -c 2 npm test"),
+        ("nice -n 5 timeout 60 ./gradlew build", "nice -n 5 timeout 60 ./gradlew build"),
+        ("NODE_ENV=test npm test", "NODE_ENV=test npm test"),
+        ("NODE_ENV='a b' CI=1 npm test", "NODE_ENV=\"a b\" CI=1 npm test"),
+        ("npm test > log", "npm test > log"),
+        ("npm test > 'a b' 2>&1", "npm test > \"a b\""),
+        ("git add -A && git commit -m x", "git add -A && git commit -m <any text>"),
+        (
+            "git add src/a.rs && git commit -m x && git push",
+            "git add <any path in the working directory> && git commit -m <any text> && git push",
+        ),
+        ("NODE_ENV=test npm ci && npm test > log", "NODE_ENV=test npm ci && npm test > log"),
+        ("bash -lc 'npm test'", "bash -lc \"npm test\""),
+        ("sh -c 'npm ci && npm test'", "sh -c \"npm ci && npm test\""),
+        ("npm run 'a && b'", "npm run \"a && b\""),
+        ("npm run 'A=b' '>' c", "npm run A=b \">\" c"),
+    ] {
+        let shape = shape(line).unwrap_or_else(|| panic!("{line}: {:?}", classify(line)));
+        assert_eq!(shape.to_string(), shown, "{line}");
+        assert!(shape.covers(&classify(line)), "{line}");
+        assert_eq!(shown.parse::<Shape>().as_ref(), Ok(&shape), "{line}");
+        assert!(shape.covers(&classify(&shape.example())), "{}", shape.example());
+        let stored = serde_json::to_string(&shape).unwrap();
+        assert_eq!(serde_json::from_str::<Shape>(&stored).unwrap(), shape);
+    }
+    for (learned, text) in [
+        ("npx jest", "npx jest --ci"),
+        ("npx jest", "npx evil"),
+        ("uv run pytest", "uv run --with evil pytest"),
+        ("./gradlew build", "./gradlew publish"),
+        ("./gradlew build", "gradlew build"),
+        ("./gradlew build", "a/gradlew build"),
+        ("timeout 60 npm test", "npm test"),
+        ("timeout 60 npm test", "timeout 60 npm publish"),
+        ("NODE_ENV=test npm test", "NODE_ENV=production npm test"),
+        ("NODE_ENV=test npm test", "NODE_ENV=test LD_PRELOAD=x npm test"),
+        ("NODE_ENV=test npm test", "npm test"),
+        ("npm test > log", "npm test > other"),
+        ("npm test > log", "npm test"),
+        ("npm test > log", "npm test < log"),
+        ("git add -A && git commit -m x", "git add -A && git commit -m x && git push"),
+        ("git add -A && git commit -m x", "git commit -m x && git add -A"),
+        ("git add -A && git commit -m x", "git add -A || git commit -m x"),
+        ("git add -A && git commit -m x", "git add -A; git commit -m x"),
+        ("git add -A && git commit -m x", "git commit -m x"),
+        ("bash -lc 'npm test'", "bash -lc 'npm test; x'"),
+        ("bash -lc 'npm test'", "bash -c 'npm test'"),
+    ] {
+        assert!(!covered(learned, text), "{learned} / {text}");
+    }
+    for text in [
+        "git add -A &&  git push",
+        "npm test >  log",
+        "NODE_ENV=test",
+        "PATH=x npm test",
+        "npm test > /etc/x",
+        "npm ci && cd x && npm test",
+        "npm ci && npm test > log <and any parts that only read>",
+    ] {
+        assert!(text.parse::<Shape>().is_err(), "{text}");
     }
 }
 
@@ -168,6 +265,9 @@ fn a_shape_that_was_learned_covers_no_attack_that_begins_like_it() {
         "sudo git commit -m x",
         "command git commit -m x",
         "bash -c 'git commit -m x'",
+        "NODE_ENV=x git commit -m x",
+        "timeout 5 git commit -m x",
+        "git add a && git commit -m x",
         "(git commit -m x)",
         "{ git commit -m x; }",
         "git() { ./x; }; git commit -m x",

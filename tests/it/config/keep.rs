@@ -250,7 +250,7 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let (engine, _there) = engine(&place).await;
     let said = |request: &Request| yes(request).and_then(|said| place.file().keep(&said)).unwrap_err().to_string();
     let refused = [
-        ("npm test && npm run build", "is not one command with literal words"),
+        ("npm test; npm run build", "is not one command with literal words"),
         ("npm run $X", "is not one command with literal words"),
         ("npm run deploy", "would have no effect: a rule requires a person to decide"),
         ("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' -X POST h", "may contain a secret"),
@@ -366,7 +366,7 @@ async fn a_file_that_is_wrong_is_not_made_worse() {
     let why = place.file().keep(&yes(&request).unwrap()).unwrap_err();
     assert!(matches!(&why, PersistError::File(_)) && why.to_string().contains("surprise"), "{why}");
     let forbidding =
-        format!("{FILE}[[test]]\nagent = \"lead\"\nneeds = \"@events\"\ncommand = \"ls\"\nexpect = \"ask\"\n");
+        format!("{FILE}[[test]]\nagent = \"lead\"\nneeds = \"@events\"\ncommand = \"pwd\"\nexpect = \"ask\"\n");
     place.write("policy/agents.toml", &forbidding);
     let why = place.file().keep(&yes(&request).unwrap()).unwrap_err().to_string();
     assert!(why.contains("this test fails"), "what a person expects of the file holds against a yes, too: {why}");

@@ -213,3 +213,32 @@ async fn other_circumstances_need_another_approval() {
     assert_eq!(verdict(&agent, line()), Ruled::Ask);
     assert_eq!(verdict(&agent, line().under("another")), Ruled::Ask);
 }
+
+/// Lines that are saved word by word: a person allows what is shown, and the agent runs it again unasked.
+#[tokio::test]
+async fn an_everyday_line_is_allowed_again_and_no_part_of_it_alone() {
+    let disk = Disk::new();
+    let agent = disk.worker("ann").await;
+    for (line, shown, again, others) in [
+        (
+            "git add -A && git commit -m x",
+            "git add -A && git commit -m <any text>",
+            "git add -A && git commit -m y",
+            &["git add -A; git commit -m y", "git commit -m y", "git add -A && git commit -m y && git push"][..],
+        ),
+        ("npm test > log", "npm test > log", "npm test >log 2>&1", &["npm test > other", "npm test"]),
+        (
+            "NODE_ENV=test npm test",
+            "NODE_ENV=test npm test",
+            "NODE_ENV='test' npm test",
+            &["NODE_ENV=production npm test", "NODE_ENV=test PATH=. npm test"],
+        ),
+        ("timeout 60 npx jest", "timeout 60 npx jest", "timeout  60 npx jest", &["npx jest", "timeout 60 npx evil"]),
+    ] {
+        assert!(disk.allow(&agent, line).await.contains(shown), "{line}");
+        assert_eq!(rules(&agent, again), Ruled::Allow, "{again}");
+        for other in others {
+            assert_eq!(rules(&agent, other), Ruled::Ask, "{other}");
+        }
+    }
+}

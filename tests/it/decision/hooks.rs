@@ -93,7 +93,7 @@ async fn an_explicit_deny_beats_a_hook_that_says_yes() {
     let (world, ann) = bound(vec![rule(Verdict::Deny)]).await;
     says(&world, "friendly", HookAnswer::allow());
     let mut events = world.engine.subscribe();
-    let decision = decided(&ann, Action::command("ls")).await;
+    let decision = decided(&ann, Action::command("pwd")).await;
     assert_eq!((decision.decision, decision.decision_source), (Ruled::Deny, DecisionSource::Rule));
     assert!(matches!(&decision.rule_refs[..], [RuleRef::Rule { .. }]));
     assert_eq!(
@@ -108,7 +108,7 @@ async fn an_explicit_deny_beats_a_hook_that_says_yes() {
 async fn an_explicit_question_beats_a_hook_that_says_yes() {
     let (world, ann) = bound(vec![rule(Verdict::Ask)]).await;
     says(&world, "friendly", HookAnswer::allow());
-    let decision = decided(&ann, Action::command("ls")).await;
+    let decision = decided(&ann, Action::command("pwd")).await;
     assert_eq!((decision.decision, decision.decision_source), (Ruled::Ask, DecisionSource::Rule));
 }
 
@@ -122,7 +122,7 @@ async fn a_hook_may_say_no_and_that_a_person_has_to_say() {
         let world = World::new();
         let ann = world.worker("ann", &[]).await;
         says(&world, "careful", answer);
-        let decision = decided(&ann, Action::command("ls")).await;
+        let decision = decided(&ann, Action::command("pwd")).await;
         assert_eq!(decision.decision, expected);
         let by_hook = decision.rule_refs == [RuleRef::Hook("careful".into())];
         assert_eq!(by_hook, expected != Ruled::Allow);
@@ -143,7 +143,7 @@ async fn why_a_hook_says_so_is_told_to_whoever_decides_and_a_failing_one_is_said
         let you = world.you();
         let ann = world.worker("ann", &[]).await;
         hook(&world, "night", what);
-        let decision = decided(&ann, Action::command("ls")).await;
+        let decision = decided(&ann, Action::command("pwd")).await;
         let reason = &*decision.decision_reason;
         assert!(reason.starts_with(said) && !reason.contains("rule") && !reason.contains("hunter2aB3x"), "{reason}");
         for waiting in you.pending().unwrap() {
@@ -191,7 +191,7 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
             let ann = in_mode(&world, "ann", mode, &[]).await;
             hook(&world, "broken", what.clone());
             let mut events = world.engine.subscribe();
-            assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Ask, "{mode:?} {what:?}");
+            assert_eq!(ruled(&ann, Action::command("pwd")).await, Ruled::Ask, "{mode:?} {what:?}");
             let told = heard(&mut events);
             let failed = told.iter().find_map(|recorded| match &recorded.event {
                 Event::HookFailed { call, why, fail_closed } => Some((call.clone(), why.clone(), *fail_closed)),
@@ -207,7 +207,7 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
         let world = World::with(|settings| settings.interaction = bestow::policy::Interaction::NonInteractive);
         let ann = in_mode(&world, "ann", Mode::Auto, &[]).await;
         hook(&world, "broken", what.clone());
-        assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Unavailable, "{what:?}");
+        assert_eq!(ruled(&ann, Action::command("pwd")).await, Ruled::Unavailable, "{what:?}");
     }
 }
 
@@ -295,7 +295,7 @@ async fn hooks_are_heard_at_once_and_for_so_long() {
         hook(&world, name, What::Hangs);
     }
     let began = tokio::time::Instant::now();
-    assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Ask);
+    assert_eq!(ruled(&ann, Action::command("pwd")).await, Ruled::Ask);
     assert_eq!(began.elapsed(), Duration::from_millis(700));
 }
 
@@ -307,7 +307,7 @@ async fn a_name_is_taken_once() {
     let other = Arc::new(Says { what: What::This(HookAnswer::allow()), saw: Mutex::default() });
     let again = world.engine.add_hook("guard".parse().unwrap(), other);
     assert_eq!(again, Err(Error::HookExists("guard".parse().unwrap())));
-    assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Deny, "the first one stays");
+    assert_eq!(ruled(&ann, Action::command("pwd")).await, Ruled::Deny, "the first one stays");
 }
 
 /// A proposal contains no secrets and no environment.
@@ -509,8 +509,8 @@ async fn explaining_wakes_no_hook() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let hook = says(&world, "strict", HookAnswer::deny("no"));
-    assert_eq!(ann.verdict(&Action::command("ls")).unwrap(), Verdict::Allow);
-    ann.explain(&Action::command("ls")).unwrap();
+    assert_eq!(ann.verdict(&Action::command("pwd")).unwrap(), Verdict::Allow);
+    ann.explain(&Action::command("pwd")).unwrap();
     assert!(hook.saw.lock().unwrap().is_empty());
 }
 
@@ -529,5 +529,5 @@ async fn an_agent_that_goes_while_a_hook_thinks_gets_no_answer() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     world.engine.add_hook("end".parse().unwrap(), Arc::new(Retires(world.engine.clone()))).unwrap();
-    assert!(ann.authorize(Action::command("ls")).await.is_err());
+    assert!(ann.authorize(Action::command("pwd")).await.is_err());
 }

@@ -20,7 +20,7 @@ use crate::{
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, list},
-    programs::{self, AllWords, Program, Reads, Role, Selects},
+    programs::{self, AllWords, Here, Program, Reads, Role, Selects},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
@@ -57,6 +57,31 @@ pub(super) fn reads_operands(known: &Program) -> bool {
 pub(super) fn opens_nothing(known: &Program) -> bool {
     let lists = matches!(role_of(known), Some(Role::Lists | Role::Writes | Role::Makes | Role::Changes));
     lists || known.only_says || known.opens_nothing
+}
+
+/// Options with which any program reads the names of further files, from a file or from its input.
+const NAME_LISTS: &[&str] = &["--files0-from", "--files-from", "--pathspec-from-file"];
+
+/// Options with which these programs do.
+const OWN_NAME_LISTS: &[(&str, &[&str])] = &[
+    ("cloc", &["--list-file"]),
+    ("exiftool", &["-@"]),
+    ("file", &["-f"]),
+    ("git", &["--stdin-paths", "--batch", "--batch-command"]),
+    ("tar", &["-T"]),
+    ("bsdtar", &["-T"]),
+];
+
+/// Returns true if the program reads files whose names a file or its input lists.
+pub(super) fn reads_a_list_of_names(name: &str, rest: &[Word]) -> bool {
+    let is_named = |option: &str| {
+        NAME_LISTS.contains(&option)
+            || OWN_NAME_LISTS.iter().any(|(program, options)| *program == name && options.contains(&option))
+    };
+    rest.iter().filter(|arg| arg.text().starts_with('-')).any(|arg| {
+        let text = arg.text();
+        is_named(text.split_once('=').map_or(text, |(option, _)| option))
+    })
 }
 
 /// Returns true if one of these words gives an option and the unknown name of a file to read.
@@ -104,6 +129,25 @@ pub(super) fn reads_unknown(name: &str, rest: &[Word], is_unknown: impl Fn(&Word
 fn is_date_file(text: &str) -> bool {
     let letters = text.strip_prefix('-').filter(|text| !text.starts_with('-'));
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
+}
+
+/// Returns true if some form of the program reads the directory in which it starts, without a word that names it.
+pub(super) fn may_read_here(known: &Program) -> bool {
+    known.here.is_some() || known.reads.iter().any(|form| form.here.is_some())
+}
+
+/// Returns true if the program reads the directory in which it starts, in this form and without a word that names it.
+pub(super) fn reads_here(known: &Program, form: &Reads, rest: &[Word]) -> bool {
+    match form.here.or(known.here) {
+        None => false,
+        Some(Here::Always) => true,
+        Some(Here::Bare) => {
+            let operands = Words::read_operands(rest, Valued::InForm(form.flags)).operands;
+            let is_sub = |words: &str| words.split(' ').zip(operands.iter()).all(|(word, given)| word == given.text());
+            let sub = form.subcommands.iter().filter(|words| is_sub(words)).map(|words| words.split(' ').count()).max();
+            operands.len() <= sub.unwrap_or_default()
+        }
+    }
 }
 
 fn role_of(known: &Program) -> Option<Role> {

@@ -16,11 +16,16 @@ pub(crate) use form::has_form;
 pub(crate) use operand_kind::OperandKind;
 pub use record::SecretOption;
 pub(crate) use record::{
-    AllWords, Answer, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Selects,
-    Starts, Uses, When, Wraps,
+    AllWords, Answer, Destroys, Here, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
+    Selects, Starts, Uses, When, Wraps,
 };
 pub(crate) use subcommands::{Firsts, Subcommands};
 pub(crate) use table::{NAMED, all, at, find, find_by_start, known, place_of};
+
+/// Returns the places of secrets among the words of a program: `add_user * §`.
+pub fn secret_words(program: &str) -> &'static [&'static str] {
+    find(program).map(|program| program.secret_words).unwrap_or_default()
+}
 
 /// Returns the short option of a program that takes a secret, if there is one.
 pub fn secret_option(program: &str) -> Option<SecretOption> {

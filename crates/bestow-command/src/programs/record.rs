@@ -95,6 +95,10 @@ pub(crate) struct Program {
     pub(crate) passes: &'static [&'static str],
     /// The short option that takes a secret.
     pub(crate) secret_option: Option<SecretOption>,
+    /// The places of secrets among the words.
+    pub(crate) secret_words: &'static [&'static str],
+    /// The uses that read the directory in which the program starts, unless a row says so itself.
+    pub(crate) here: Option<Here>,
 }
 
 /// The result of a predicate: accepted, or refused with a reason.
@@ -131,6 +135,9 @@ pub(crate) struct Reads {
     pub(crate) only_at_start: bool,
     /// True if the command is not safe in the strict profile.
     pub(crate) lenient: bool,
+    /// The uses of this form that read the directory in which the program starts, if they differ from those of the
+    /// record.
+    pub(crate) here: Option<Here>,
     /// The name of the predicate in `code` or `words`. Empty if there is none.
     pub(crate) predicate: &'static str,
     /// Example commands that are safe.
@@ -139,6 +146,14 @@ pub(crate) struct Reads {
     pub(crate) not_matches: &'static [&'static str],
     /// The file and line of the row.
     pub(crate) place: &'static str,
+}
+
+/// The uses that read the directory in which a program starts, without a word that names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Here {
+    /// The uses without operands.
+    Bare,
+    Always,
 }
 
 /// The operands that a row accepts.

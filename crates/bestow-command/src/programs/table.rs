@@ -6,7 +6,7 @@ use super::{
     condition::{Count, Test},
     operand_kind::OperandKind,
     record::{
-        AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
+        AllWords, Destroys, Files, Here, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
         SecretOption, Selects, Starts, Uses, When, Wraps,
     },
     subcommands::{Firsts, Subcommands},

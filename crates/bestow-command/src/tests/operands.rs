@@ -107,6 +107,27 @@ fn attached_values_of_options_are_paths() {
 }
 
 #[test]
+fn a_list_of_names_is_read_with_every_file_in_it() {
+    let is_unknown = |line: &str| Classifier::default().judge(line).named.reads_what_nobody_can_tell();
+    for line in [
+        "wc --files0-from=-",
+        "printf '/etc/x' | wc --files0-from=-",
+        "sort --files0-from=list",
+        "wc --files0-from list",
+        "git hash-object --stdin-paths",
+        "echo HEAD:.env | git cat-file --batch",
+        "git cat-file --batch='%(objectname)'",
+        "file -f list",
+    ] {
+        assert!(is_unknown(line), "{line}");
+    }
+    for line in ["wc -l f", "git hash-object --stdin", "git cat-file -p HEAD:f", "file f", "git cat-file --batch-check"]
+    {
+        assert!(!is_unknown(line), "{line}");
+    }
+}
+
+#[test]
 fn a_word_with_a_role_is_no_path() {
     for line in [
         "npm run build",
@@ -176,4 +197,142 @@ fn a_word_without_a_proven_role_may_be_a_path() {
     {
         assert!(read(line).iter().any(|word| word.ends_with(".env")), "{line}: {:?}", read(line));
     }
+}
+
+/// Returns true if the line names the directory in which it starts.
+fn names_here(line: &str) -> bool {
+    let judged = Classifier::default().judge(line);
+    assert_eq!(judged.classification.tier, Tier::Safe, "{line}");
+    judged.named.iter().any(|one| matches!(one, Named::Path { access: Access::Read, text, .. } if text == "."))
+}
+
+#[test]
+fn a_program_that_reads_its_directory_without_a_word_names_it() {
+    for line in [
+        "ls",
+        "ls -la",
+        "ls -R",
+        "tree",
+        "tree -L 2",
+        "du -sh",
+        "eza -l",
+        "fd x",
+        "find",
+        "rg x",
+        "grep -r x",
+        "git log --stat",
+        "git status",
+        "git show --stat",
+        "git branch -v",
+        "git blame f",
+        "terraform show",
+        "terraform validate",
+        "ruff check",
+        "cargo tree",
+        "cargo metadata --no-deps",
+        "go list ./...",
+        "npm ls",
+        "docker compose ps",
+        "tokei",
+        "mise ls",
+        "svn status",
+        "hg status",
+        "busybox ls",
+        "just --list",
+        "timeout 5 ls",
+        "cd src && ls .. ; ls",
+        "actionlint",
+        "uv pip list",
+        "bundle version",
+        "gh pr list",
+    ] {
+        assert!(names_here(line), "{line}: {:?}", read(line));
+    }
+    for line in [
+        "ls /x",
+        "tree /x",
+        "du -sh /x",
+        "cat x",
+        "wc -l",
+        "echo x",
+        "docker ps",
+        "ps aux",
+        "df -h",
+        "date",
+        "git --version",
+        "cargo --help",
+        "grep x",
+        "sort",
+        "kubectl get pods",
+        "ls -la /x /y",
+        "uname -a",
+        "npm --version",
+    ] {
+        assert!(!names_here(line), "{line}: {:?}", read(line));
+    }
+}
+
+/// Programs of projects, packages and repositories work in their directory. A new record says whether it reads it.
+#[test]
+fn every_program_of_a_project_says_whether_it_reads_its_directory() {
+    /// They read what is installed, or their operands.
+    const ELSEWHERE: &[&str] = &[
+        "apk",
+        "apt",
+        "apt-cache",
+        "apt-config",
+        "apt-file",
+        "apt-get",
+        "apt-mark",
+        "brew",
+        "cabal",
+        "clang-format",
+        "conda",
+        "dnf",
+        "dpkg",
+        "dpkg-deb",
+        "dpkg-query",
+        "flatpak",
+        "gem",
+        "gradle",
+        "hub",
+        "incus",
+        "lxc",
+        "mamba",
+        "microdnf",
+        "micromamba",
+        "multipass",
+        "nix",
+        "nix-env",
+        "opam",
+        "pacman",
+        "pandoc",
+        "paru",
+        "pecl",
+        "php",
+        "pip",
+        "pip3",
+        "pipdeptree",
+        "pipx",
+        "pkg-config",
+        "pkgconf",
+        "port",
+        "python",
+        "python2",
+        "python3",
+        "rpm",
+        "snap",
+        "yay",
+        "yum",
+        "zypper",
+    ];
+    let works_in_projects =
+        |place: &str| ["packages.toml", "projects.toml", "repositories.toml"].iter().any(|file| place.contains(file));
+    let silent: Vec<_> = programs::all()
+        .filter(|program| works_in_projects(program.place) && !program.reads.is_empty())
+        .filter(|program| program.here.is_none() && program.reads.iter().all(|form| form.here.is_none()))
+        .flat_map(|program| program.names)
+        .collect();
+    let unknown: Vec<_> = silent.iter().filter(|name| !ELSEWHERE.contains(name)).collect();
+    assert!(unknown.is_empty(), "say `here` in the records of {unknown:?}");
 }

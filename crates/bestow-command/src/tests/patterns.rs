@@ -196,3 +196,54 @@ fn a_pattern_denies_what_it_allows() {
     }
     assert!(covered > 100, "{covered}");
 }
+
+#[test]
+fn a_denied_pattern_of_plain_words_denies_any_words_behind_it() {
+    for (pattern, line) in [
+        ("git push", "git push origin main"),
+        ("git push", "git -C x push origin main"),
+        ("git push", "git --no-pager push -f"),
+        ("git push", "sudo git push origin"),
+        ("git push", "timeout 5 git push $X"),
+        ("docker run", "docker --context x run -it alpine"),
+        ("npm publish", "npm publish --tag next ./x"),
+        ("git add -A", "git add --all src"),
+        ("rm -rf", "rm -fr docs"),
+        ("kubectl delete pod", "kubectl -n x delete pod y"),
+    ] {
+        assert!(denies(pattern, line), "{pattern}: {line}");
+    }
+    for (pattern, line) in [
+        ("git push", "git pull"),
+        ("git push", "git log push"),
+        ("docker run", "docker ps"),
+        ("git push *", "git push origin main"),
+        ("rm -rf", "rm -f docs"),
+    ] {
+        assert!(!denies(pattern, line), "{pattern}: {line}");
+    }
+    assert!(!allows("git push", "git push origin main"), "a rule that allows does not widen");
+    assert!(!allows("npm", "npm test"), "a rule that allows does not widen");
+}
+
+/// The words with which a command begins are a pattern of a rule that denies or asks, whatever the command is.
+#[test]
+fn the_first_words_of_every_command_deny_it() {
+    let mut tried = 0;
+    for line in super::golden::lines() {
+        let parts = Classifier::default().judge(&line).spoken().unwrap_or_default();
+        for runs in parts.iter().filter_map(|part| part.runs.as_ref()) {
+            let written: Vec<&str> = runs.words.iter().map_while(crate::values::Said::written).collect();
+            for count in 1..=written.len().min(4) {
+                let words = &written[..count];
+                if words.iter().any(|word| word.is_empty() || word.contains([' ', '*', '\n', '\t'])) {
+                    break;
+                }
+                let Ok(pattern) = words.join(" ").parse::<CommandPattern>() else { break };
+                tried += 1;
+                assert!(may_match(&pattern, runs), "`{pattern}`: {line}");
+            }
+        }
+    }
+    assert!(tried > 10_000, "{tried}");
+}

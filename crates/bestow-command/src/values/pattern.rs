@@ -95,9 +95,14 @@ impl CommandPattern {
     /// Returns true if the pattern may match `command`. A program matches under any path, options may stand between the
     /// words, and an unknown part may be any words.
     pub fn may_cover(&self, command: &Spoken) -> bool {
-        let pattern: Vec<&str> = self.0.split(' ').collect();
-        let mut search = Search::new(&pattern, command.anywhere);
-        command.words.iter().any(|word| search.read(word)) || search.ends_well()
+        may_cover(&self.0.split(' ').collect::<Vec<_>>(), command)
+    }
+
+    /// Returns true if the pattern may match `command` as in a rule that denies or asks: without a wildcard, any words
+    /// may follow.
+    pub(crate) fn may_cover_more(&self, command: &Spoken) -> bool {
+        let rest = self.is_plain().then_some("**");
+        may_cover(&self.0.split(' ').chain(rest).collect::<Vec<_>>(), command)
     }
 
     /// Returns true if `**` stands before another word. Such a pattern is only for rules that deny or ask: it covers no
@@ -106,11 +111,22 @@ impl CommandPattern {
         self.0.split(' ').rev().skip(1).any(|word| word == "**")
     }
 
+    /// Returns true if the pattern has no wildcard. In a rule that denies or asks, it then also covers any further
+    /// words, and in a rule that allows exactly these words.
+    pub fn is_plain(&self) -> bool {
+        !self.0.contains('*')
+    }
+
     /// Returns the name of the program, without its path. Returns none if the name contains a `*`.
     pub fn program(&self) -> Option<&str> {
         let program = base_name(self.0.split(' ').next()?);
         (!program.contains('*')).then_some(program)
     }
+}
+
+fn may_cover(pattern: &[&str], command: &Spoken) -> bool {
+    let mut search = Search::new(pattern, command.anywhere);
+    command.words.iter().any(|word| search.read(word)) || search.ends_well()
 }
 
 /// Returns true if exactly these words match the pattern.

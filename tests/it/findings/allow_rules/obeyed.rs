@@ -197,7 +197,7 @@ async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
 
 /// Programs with settings of their project, each with the file that makes it run another program.
 const SETTINGS: &[(&str, &str)] = &[
-    ("cargo tree", ".cargo/config.toml"),
+    ("cargo tree --offline", ".cargo/config.toml"),
     ("cargo metadata --no-deps", ".cargo/config"),
     ("cargo --version", "rust-toolchain.toml"),
     ("rustc --version", "rust-toolchain"),

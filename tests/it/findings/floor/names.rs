@@ -34,7 +34,7 @@ const DISAGREED: [&str; 17] = [
 ];
 
 /// Names of files that programs obey: a safe program runs the commands in them.
-const OBEYED: [&str; 11] = [
+const OBEYED: [&str; 15] = [
     ".cargo/config.toml",
     ".cargo/config",
     ".yarnrc.yml",
@@ -46,6 +46,10 @@ const OBEYED: [&str; 11] = [
     ".envrc",
     ".npmrc",
     ".husky/pre-commit",
+    ".github/workflows/ci.yml",
+    ".gitlab-ci.yml",
+    ".gradle/init.d/x.gradle",
+    "gradle.properties",
 ];
 
 /// Names of files that coding agents write all day.
@@ -59,7 +63,7 @@ const PLAIN: [&str; 12] = [
     "docs/environment.md",
     "build.gradle",
     ".gitignore",
-    ".github/workflows/ci.yml",
+    ".github/ISSUE_TEMPLATE/bug.md",
     "src/keys/mod.rs",
     "config/app.toml",
 ];

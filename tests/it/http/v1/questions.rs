@@ -16,7 +16,7 @@ async fn a_question_shows_the_parts_of_a_command_and_the_agents_above_the_asker(
     let (bot, you) = (daemon.world.engine.agent("bot").unwrap(), daemon.approver("you"));
     let child = bot.create(profile("child", "you", Kind::Subagent), &[], why()).await.unwrap();
     let token = daemon.agent(child.id().as_str());
-    let action = json!({ "toolName": "bash", "toolInput": { "command": "git status && node build.js && ./x" } });
+    let action = json!({ "toolName": "bash", "toolInput": { "command": "git status; node build.js; ./x" } });
     assert_eq!(daemon.send(&token, "POST", "/v1/authorize", &action).await.json["decision"], "ask");
     let asked = question(&daemon, &you).await;
     assert_eq!(asked["above"], json!(["bot"]));

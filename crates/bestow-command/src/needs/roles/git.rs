@@ -109,7 +109,12 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             if asked || with.is_empty() && !is_silent {
                 named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
                 let selection = Some(Arc::new(shown_files(rest, behind, &words)));
-                named.extend(told.is_empty().then(|| here(Below::Versions).restricted_to(&selection)));
+                // Without a commit among the operands, nothing but the stored files that they name is shown.
+                let only_stored = !words.operands.is_empty()
+                    && words.operands.iter().all(|arg| is_stored_file(arg))
+                    && told.is_empty();
+                let shows_all = told.is_empty() && !only_stored;
+                named.extend(shows_all.then(|| here(Below::Versions).restricted_to(&selection)));
             }
         }
         Does::Names => {}
@@ -146,6 +151,16 @@ fn in_revision(arg: &Word) -> Option<Operand> {
         .map_or(file, |(_, file)| file);
     let file = if file.is_empty() { "." } else { file };
     Some(perhaps(Operand::certain(Access::Read, file, Below::Everything)))
+}
+
+/// Returns true for `revision:path`, a file or a directory as it is stored. In other words with a `:`, the text behind
+/// it is searched (`:/text`, `^{/text}`), or a time.
+fn is_stored_file(arg: &Word) -> bool {
+    exact(arg).is_some_and(|text| {
+        text.split_once(':').is_some_and(|(revision, file)| {
+            !revision.contains('{') && !file.is_empty() && !file.starts_with(['/', '(', '!', '^'])
+        })
+    })
 }
 
 /// Options of `git diff` and similar commands that take no value.

@@ -251,6 +251,21 @@ const ROWS: &[Group] = &[
         ],
     },
     Group {
+        kind: "continuous integration: jobs that run with the secrets of the project",
+        from: "the manuals of Azure Pipelines, Buildkite, CircleCI, Drone, GitHub Actions, GitLab CI, Jenkins, Travis",
+        rows: &[
+            Row(Whole(".buildkite"), Anywhere, OBEYED),
+            Row(Whole(".circleci"), Anywhere, OBEYED),
+            Row(Whole(".drone.yml"), Anywhere, OBEYED),
+            Row(Whole(".gitlab-ci.yml"), Anywhere, OBEYED),
+            Row(Whole(".travis.yml"), Anywhere, OBEYED),
+            Row(Whole("actions"), In(".github"), OBEYED),
+            Row(Whole("azure-pipelines.yml"), Anywhere, OBEYED),
+            Row(Whole("jenkinsfile"), Anywhere, OBEYED),
+            Row(Whole("workflows"), In(".github"), OBEYED),
+        ],
+    },
+    Group {
         kind: "programs of a user: directories of PATH, and tools that put one there",
         from: "file-hierarchy(7), and the manuals of the version managers",
         rows: &[
@@ -269,7 +284,7 @@ const ROWS: &[Group] = &[
     },
     Group {
         kind: "build tools and package managers: files that make them run other programs",
-        from: "the manuals of Bun, Cargo, direnv, Maven, mise, npm, pnpm, rustup and Yarn",
+        from: "the manuals of Bun, Cargo, direnv, Gradle, Maven, mise, npm, pnpm, rustup and Yarn",
         rows: &[
             Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
             Row(Whole(".mise.toml"), Anywhere, OBEYED_FILE),
@@ -279,6 +294,12 @@ const ROWS: &[Group] = &[
             Row(Whole(".yarnrc"), Anywhere, OBEYED_FILE),
             Row(Whole(".yarnrc.yml"), Anywhere, OBEYED_FILE),
             Row(Whole("config"), In(".cargo"), OBEYED),
+            Row(Whole("gradle-wrapper.jar"), Anywhere, OBEYED),
+            Row(Whole("gradle-wrapper.properties"), Anywhere, OBEYED),
+            Row(Whole("gradle.properties"), Anywhere, OBEYED),
+            Row(Whole("init.d"), In(".gradle"), OBEYED),
+            Row(Whole("init.gradle"), In(".gradle"), OBEYED),
+            Row(Whole("init.gradle.kts"), In(".gradle"), OBEYED),
             Row(Whole("config.toml"), In(".cargo"), OBEYED_FILE),
             Row(Whole(".direnv"), Anywhere, OBEYED),
             Row(Whole(".tool-versions"), Anywhere, OBEYED),
