@@ -28,8 +28,12 @@ fn deny(operation: Option<Operation>, glob: &str) -> Rule {
 }
 
 async fn bound(engine: &Engine, dir: &str, mode: Mode, rules: Vec<Rule>) -> Agent {
+    bound_under(engine, dir, mode, rules, settings(|_| {})).await
+}
+
+async fn bound_under(engine: &Engine, dir: &str, mode: Mode, rules: Vec<Rule>, settings: Settings) -> Agent {
     let holds = format!("@write:{dir}");
-    let mut file = policy(settings(|_| {}), &[("ann", "you", &[&holds, "@network"])]);
+    let mut file = policy(settings, &[("ann", "you", &[&holds, "@network"])]);
     let ann = file.agents.get_mut(&id("ann")).unwrap();
     ann.profile = profile("ann", "you", bestow::Kind::Permanent).in_mode(mode);
     ann.profile.working_dir = dir.parse().unwrap();
@@ -541,11 +545,10 @@ async fn a_pattern_reaches_nothing_that_its_matches_may_not() {
     std::fs::write(Path::new(&work).join("state/approver-token"), "TOKEN\n").unwrap();
     std::os::unix::fs::symlink(home.join(".ssh/id_rsa"), Path::new(&work).join("lkey")).unwrap();
     for mode in [Mode::Default, Mode::Bypass] {
-        let mut settings = Settings::default();
-        settings.protected =
-            [format!("{work}/home/.ssh"), format!("{work}/state")].map(|path| path.parse().unwrap()).into();
-        let engine = Engine::new(settings).unwrap();
-        let agent = bound(&engine, &work, mode, vec![]).await;
+        let closed = [format!("{work}/home/.ssh"), format!("{work}/state")].map(|path| path.parse().unwrap());
+        let engine = Engine::new(Settings::default()).unwrap();
+        let settings = settings(|settings| settings.protected = closed.into());
+        let agent = bound_under(&engine, &work, mode, vec![], settings).await;
         all_denied(
             &agent,
             &[
