@@ -176,6 +176,7 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("container.rs", "mounts of containers"),
     ("hidden.rs", "words that runners hand on"),
     ("known.rs", "builtins, and programs that run a text"),
+    ("builtins.rs", "the builtins of shells"),
     ("dialect.rs", "shells"),
     ("runners.rs", "the host of `ssh`"),
     ("wrappers.rs", "wrappers with words of their own"),
