@@ -200,7 +200,9 @@ impl Shared {
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
                         let matches = self.reach(&mut reached, root, pattern.as_deref(), named, trusts_names);
-                        for matched in self.uses_of_matches(looked, root, &matches, *access, *certain) {
+                        // A sandbox hides such matches from the command.
+                        let matches = if understood.in_sandbox { &[][..] } else { &matches };
+                        for matched in self.uses_of_matches(looked, root, matches, *access, *certain) {
                             understood.uses.add(matched);
                         }
                     }

@@ -230,7 +230,9 @@ impl Paths for DiskPaths {
         let relative = relative.map(|directory| format!("./{}", directory.display()));
         let of_path = relative.map(|directory| ("PATH".to_owned(), directory));
         let steering = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-        let steering = steering.filter(|(name, _)| steers_programs(name) && name != "PATH");
+        // The directories of `PATH` and of the Python environment are compared program by program.
+        let is_other = |name: &str| !matches!(name, "PATH" | "VIRTUAL_ENV");
+        let steering = steering.filter(|(name, _)| steers_programs(name) && is_other(name));
         of_path.chain(steering.map(|(name, value)| (name, value.to_string_lossy().into_owned()))).collect()
     }
 }
