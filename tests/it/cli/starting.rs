@@ -1,7 +1,7 @@
 //! A command beside a server that starts: it waits for the server, and not for a time.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     os::unix::{fs::MetadataExt as _, net::UnixListener},
     path::Path,
     process::Child,
@@ -20,7 +20,11 @@ fn wait_for_waiter(file: &Path, command: &mut Child) {
     let inode = format!(":{} ", std::fs::metadata(file).unwrap().ino());
     let is_awaited = |locks: String| locks.lines().any(|line| line.contains("->") && line.contains(&inode));
     while !is_awaited(std::fs::read_to_string("/proc/locks").unwrap()) {
-        assert!(command.try_wait().unwrap().is_none(), "the command does not wait");
+        if command.try_wait().unwrap().is_some() {
+            let mut said = String::new();
+            command.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            panic!("the command does not wait: {said}");
+        }
         std::thread::yield_now();
     }
 }
