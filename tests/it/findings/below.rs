@@ -542,6 +542,7 @@ async fn a_pattern_reaches_nothing_that_its_matches_may_not() {
     std::fs::create_dir_all(home.join(".ssh")).unwrap();
     std::fs::create_dir_all(Path::new(&work).join("state")).unwrap();
     std::fs::write(home.join(".ssh/id_rsa"), "KEY\n").unwrap();
+    std::fs::write(home.join(".ssh/authorized_keys"), "KEY\n").unwrap();
     std::fs::write(Path::new(&work).join("state/approver-token"), "TOKEN\n").unwrap();
     std::os::unix::fs::symlink(home.join(".ssh/id_rsa"), Path::new(&work).join("lkey")).unwrap();
     for mode in [Mode::Default, Mode::Bypass] {

@@ -330,7 +330,7 @@ const STAYING: &[&str] = &[
     "cargo test",
     "cargo fmt --check",
     "go build ./...",
-    "go list ./...",
+    "go list -mod=vendor ./...",
     "go doc fmt.Println",
     "kubectl config view",
     "kubectl version --client",

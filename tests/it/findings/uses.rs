@@ -412,7 +412,7 @@ async fn what_is_held_or_needs_nothing_is_no_question() {
         assert_eq!(explained.decision.decision, Ruled::Allow, "{line}\n{explained}");
     }
     let nothing = bound(&World::new(), Mode::Default, &[], &[]).await;
-    for line in ["git status", "curl --version", "echo hi", "true 2>&1"] {
+    for line in ["git --version", "curl --version", "echo hi", "true 2>&1"] {
         let explained = nothing.explain(&Action::command(line)).unwrap();
         assert_eq!(explained.decision.decision, Ruled::Allow, "{line}\n{explained}");
     }
