@@ -248,8 +248,8 @@ impl Shared {
         used.into_iter().for_each(|used| understood.uses.add(used));
     }
 
-    /// Returns the uses of the matches of a pattern in `root` that differ from a use of `root`: those outside of it, and
-    /// those that are protected or sensitive. Each counts as if the line named it.
+    /// Returns the uses of the matches of a pattern in `root` that differ from a use of `root`: those outside of it,
+    /// and those that are protected or sensitive. Each counts as if the line named it.
     fn uses_of_matches(
         &self,
         looked: &mut Looked<'_>,

@@ -143,8 +143,8 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the variables of the environment whose values lead to code that programs load, and the relative directories
-    /// of `PATH`. An engine calls it once, at its start.
+    /// Returns the variables of the environment whose values lead to code that programs load, and the relative
+    /// directories of `PATH`. An engine calls it once, at its start.
     ///
     /// # Authority
     ///

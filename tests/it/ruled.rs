@@ -116,6 +116,8 @@ pub(crate) fn speaks(rule: &Rule, doing: &CommandFingerprint) -> bool {
 pub(crate) fn further(doing: &CommandFingerprint) -> Vec<(Operation, Option<String>, bool)> {
     let words: Vec<_> = doing.resource.split(' ').collect();
     match (doing.operation, words.as_slice()) {
+        // These read the directory in which they run.
+        (Operation::Command, ["ls"] | ["git", "log"]) => vec![(Operation::Read, Some("/ws".to_owned()), true)],
         (Operation::Command, ["ls", names @ ..]) => {
             names.iter().map(|name| (Operation::Read, Some(format!("/ws/{name}")), true)).collect()
         }

@@ -26,8 +26,8 @@ impl Surroundings {
     }
 
     /// Returns the directories in which a part of the line may destroy something. A line that starts outside the
-    /// working directory is at the place where it starts, as after `cd`. In the working directory, relative paths are the
-    /// agent's usual work.
+    /// working directory is at the place where it starts, as after `cd`. In the working directory, relative paths are
+    /// the agent's usual work.
     pub(crate) fn places<'a>(&'a self, places: &'a Places) -> impl Iterator<Item = Cow<'a, Place>> {
         places.iter().flat_map(|place| [Some(Cow::Borrowed(place)), self.outside(place).map(Cow::Owned)]).flatten()
     }

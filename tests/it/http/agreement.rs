@@ -76,7 +76,7 @@ fn lines() -> Vec<String> {
     lines
 }
 
-/// What a door says about a line: the decision, and the tier where the door tells one.
+/// The answer of a door about a line: the decision, and the tier where the door tells one.
 #[derive(Debug)]
 struct Said {
     door: &'static str,
