@@ -107,7 +107,10 @@ pub(crate) fn speaks(rule: &Rule, doing: &CommandFingerprint) -> bool {
         && rule.command.as_ref().is_none_or(|pattern| {
             let pattern: Vec<_> = pattern.as_str().split(' ').collect();
             let words: Vec<_> = doing.resource.split(' ').collect();
-            doing.operation == Operation::Command && is_said_as(&pattern, &words)
+            // A pattern without a wildcard that denies or asks is about any further words, too.
+            let is_open = rule.verdict > Verdict::Allow && !pattern.iter().any(|word| word.contains('*'));
+            let is_said = is_said_as(&pattern, &words) || is_open && words.starts_with(&pattern);
+            doing.operation == Operation::Command && is_said
         })
 }
 
