@@ -258,10 +258,36 @@ impl Shared {
     /// Adds a directory whose stored file versions a repository shows.
     pub(super) fn reach_versions(&self, reached: &mut Reached, start: &SanitizedPath, selection: Option<&Selection>) {
         let named = selection.into_iter().flat_map(|selection| &selection.paths);
-        let real = named.filter_map(|name| self.paths.real(&format!("{start}/{name}")).ok());
-        let paths = real.filter(|real| real.identity.is_some()).map(|real| real.path).collect();
+        let top = self.top_around(start);
+        // The path of a stored file begins in the repository.
+        let absolute = |name: &str| match name.starts_with('/') {
+            true => [name.to_owned(), name.to_owned()],
+            false => [format!("{start}/{name}"), format!("{top}/{name}")],
+        };
+        let all = named.flat_map(|name| absolute(name));
+        let real: Vec<_> = all.filter_map(|name| self.paths.real(&name).ok()).collect();
+        // Without a file of one of these names, the words may all be revisions.
+        let has_file = real.iter().any(|real| real.identity.is_some());
+        let paths = real.into_iter().filter(|_| has_file).map(|real| real.path).collect();
         let only_tracked = selection.is_some_and(|selection| selection.only_tracked);
-        reached.versions.push(Versions { start: start.clone(), only_tracked, paths });
+        reached.versions.push(Versions { start: top, only_tracked, paths });
+    }
+
+    /// Returns the repository around a directory, all files of which an action may show. Without a repository, returns
+    /// the directory.
+    fn top_around(&self, start: &SanitizedPath) -> SanitizedPath {
+        let has_repository = |directory: &str| {
+            let repository = self.paths.real(&[directory, "/.git"].concat());
+            repository.is_ok_and(|real| real.identity.is_some())
+        };
+        let mut directory = start.as_str();
+        while !directory.is_empty() {
+            if has_repository(directory) {
+                return directory.parse().unwrap_or_else(|_| start.clone());
+            }
+            directory = directory.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+        start.clone()
     }
 
     /// Adds a use for each file with a restriction of which the action may show a version. Only some versions are in

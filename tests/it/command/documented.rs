@@ -152,7 +152,6 @@ fn the_strict_profile_asks_about_environment_network_and_secrets() {
         "jq -n '$ENV.HOME'",
         "awk 'BEGIN { for (k in ENVIRON) print ENVIRON[k] }'",
         "docker inspect web",
-        "docker compose config",
         "kubectl get secrets -A",
         "kubectl -n x get pods,secret/y",
         "systemctl show nginx",

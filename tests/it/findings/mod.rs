@@ -5,6 +5,7 @@ mod answers;
 mod below;
 #[cfg(feature = "cli")]
 mod command_ends;
+mod content;
 mod decision;
 mod facts;
 mod floor;

@@ -114,8 +114,11 @@ const MAX_TEMPLATE: usize = 1 << 16;
 /// Words that only ask one of these programs for a list or its version.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 
-const SHELL_FLAGS: List<'static> =
-    list!("-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T");
+/// Options of a shell that do not change the files that a pattern finds.
+const SHELL_FLAGS: List<'static> = list!(
+    "-c -l -e -u -x -v -n -f -i -s -p --login --norc --noprofile --posix -E -h -m -B -H -T \
+     -o:errexit|nounset|pipefail|xtrace|verbose|noclobber|noglob|noexec|errtrace|functrace"
+);
 
 /// The thing that a shell, a program or a builtin runs, or the way in which it runs it.
 #[derive(Clone, Copy, Debug)]

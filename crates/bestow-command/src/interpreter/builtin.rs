@@ -66,7 +66,8 @@ impl Interpreter<'_> {
             },
             "unset" => self.unsets(rest),
             "alias" => self.alias(rest),
-            "trap" | "enable" | "shopt" => self.scope.meddle(),
+            "trap" | "enable" => self.scope.meddle(),
+            "shopt" => self.sets_shell_options(rest),
             "source" | "." => self.scope.forget(),
             "return" | "break" | "continue" => self.leave(),
             _ => {}
@@ -82,6 +83,13 @@ impl Interpreter<'_> {
         let named = rest.iter().filter(|arg| !arg.text().has_elements()).filter_map(|arg| arg.text().split_once('='));
         let names = named.map(|(name, _)| SmolStr::from(name.trim_end_matches('+')));
         names.map(|name| (name.clone(), self.scope.read(&name))).collect()
+    }
+
+    fn sets_shell_options(&mut self, rest: &[Word]) {
+        self.scope.meddle();
+        if rest.iter().any(changes_patterns) {
+            self.uses.reads_unknown();
+        }
     }
 
     fn changes_directory(&mut self, program: &str, rest: &[Word]) {
@@ -294,6 +302,12 @@ fn line_read(input: &Input) -> Option<String> {
     let Input::Text(text) = input else { return None };
     let line = text.strip_suffix('\n').unwrap_or(text);
     (!line.contains(['\n', '\\']) && !line.has_gap()).then(|| line.trim().to_owned())
+}
+
+/// Returns true for a word of `shopt` that may change the files that a pattern finds.
+fn changes_patterns(arg: &Word) -> bool {
+    let is_of_pattern = arg.text().contains("glob") && arg.text() != "failglob";
+    is_of_pattern || !arg.is_exact()
 }
 
 /// Returns true for a builtin, or an option of one, that a shell other than bash may not have. Then it sets nothing.

@@ -46,7 +46,7 @@ pub(crate) fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> 
 }
 
 /// Splits a pattern into the directory before its first pattern character, and the pattern after this directory.
-fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
+pub(crate) fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
     let before = text.find(signs).and_then(|at| text.get(..at))?;
     if before.has_unknown() {

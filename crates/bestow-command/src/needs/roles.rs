@@ -16,7 +16,7 @@ use crate::{
     lang::{find, sed},
     needs::{
         directories,
-        operand::{Operand, exact},
+        operand::{Operand, around_pattern, exact},
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, list},
@@ -163,7 +163,7 @@ pub(super) fn of(
     reads_only: bool,
     form: Option<&'static Reads>,
 ) -> Few<Operand> {
-    match name {
+    let mut named: Few<Operand> = match name {
         "dd" => dd(rest).into(),
         "docker" | "podman" | "nerdctl" => mounted(rest).into(),
         "curl" => curl(known, rest).into(),
@@ -173,7 +173,36 @@ pub(super) fn of(
         "date" => date(rest).into(),
         "git" => git::named(rest).into(),
         _ => by_role(name, known, rest, reads_only, form),
-    }
+    };
+    named.extend(opened_instead(name, rest));
+    named
+}
+
+/// Returns the files that a program opens instead of its operands: those with a suffix that it puts after a name, and
+/// those that match an operand which it takes for a pattern.
+fn opened_instead(name: &str, rest: &[Word]) -> Vec<Operand> {
+    let (suffixes, expands): (&[&str], bool) = match name {
+        "unzip" | "zipinfo" | "zipgrep" => (&[".zip", ".ZIP"], true),
+        "gzip" | "gunzip" | "zcat" | "gzcat" | "pigz" | "unpigz" | "uncompress" | "zless" | "zmore" | "zgrep"
+        | "zegrep" | "zfgrep" | "zdiff" | "zcmp" => (&[".gz", "-gz", ".z", "-z", "_z", ".Z"], false),
+        _ => return Vec::new(),
+    };
+    let names = rest.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(exact);
+    let opened = |text: SmolStr| {
+        let pattern = if expands { around_pattern(&text) } else { None };
+        let matched = pattern.map(|(above, pattern)| Operand {
+            pattern: Some(pattern),
+            ..Operand::certain(Access::Read, above, Below::Nothing)
+        });
+        // `gzip` puts no second suffix after a name.
+        let has_suffix = !expands && suffixes.iter().any(|suffix| text.ends_with(suffix));
+        let suffixed = suffixes
+            .iter()
+            .filter(move |_| !has_suffix)
+            .map(move |suffix| Operand::certain(Access::Read, format_smolstr!("{text}{suffix}"), Below::Nothing));
+        suffixed.chain(matched).map(|operand| Operand { certain: false, ..operand }).collect::<Vec<_>>()
+    };
+    names.flat_map(opened).collect()
 }
 
 /// Returns the files that a program reads and writes by its role, or only by its options.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use crate::{
     few::Few,
     needs::{
@@ -9,13 +11,12 @@ use crate::{
         roles::words::{Words, copied, is_short_for},
     },
     options::{List, is_listed, list},
-    parts::parts,
     values::{Access, Below, Selection},
     word::{Gaps, Known, Signs, Word},
 };
 
 /// The use that a subcommand makes of the files of its repository.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Does {
     /// Removes all operands except the last, and writes the last.
     Moves,
@@ -27,15 +28,27 @@ enum Does {
     Searches,
     /// Extracts the content of its operands, or of all files.
     Takes,
-    /// Shows changes in its operands or in all files: always, or only with one of these options.
-    Shows(&'static str),
-    /// Shows one object, or one line for each version of its operand.
-    Names,
+    /// Shows versions of its operands or of all files.
+    Shows(Shown),
 }
 
-/// Returns what a subcommand does with files, and its options that take a value.
-fn use_of(subcommand: &str) -> Option<(Does, List<'static>)> {
-    const PATCHES: Does = Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff");
+/// The condition on which a subcommand shows versions of files.
+#[derive(Clone, Copy, Debug)]
+enum Shown {
+    Always,
+    /// Unless all options are known to show none, and one of them suppresses what is usually shown.
+    Usually,
+    /// Unless all options are known to show none.
+    OnRequest,
+    /// Unless the only option is one of these.
+    Except(List<'static>),
+    /// With an option that has this letter, or a long option that may be this one.
+    With(char, &'static str),
+}
+
+/// Returns what a subcommand does with files, and its options that take a value. `behind` are the words after it.
+fn use_of(subcommand: &str, behind: &[Word]) -> Option<(Does, List<'static>)> {
+    let first = || behind.iter().map(Word::text).find(|text| !text.starts_with('-')).unwrap_or_default();
     Some(match subcommand {
         "mv" => (Does::Moves, list!("")),
         "rm" => (Does::Removes, list!("--pathspec-from-file")),
@@ -43,9 +56,25 @@ fn use_of(subcommand: &str) -> Option<(Does, List<'static>)> {
         "grep" => (Does::Searches, GREP),
         "archive" => (Does::Takes, list!("-o --output --format --prefix --remote --exec --mtime")),
         "checkout-index" => (Does::Takes, list!("--prefix --stage")),
-        "diff" | "show" | "format-patch" => (Does::Shows(""), DIFF),
-        "log" | "reflog" | "whatchanged" | "stash" => (PATCHES, DIFF),
-        "cat-file" | "blame" | "annotate" => (Does::Names, list!("")),
+        "show" | "diff" => (Does::Shows(Shown::Usually), DIFF),
+        "log" | "reflog" | "whatchanged" | "diff-index" | "diff-files" | "diff-tree" => {
+            (Does::Shows(Shown::OnRequest), DIFF)
+        }
+        // With an option, it shows what the option and not what a setting says.
+        "stash" if first() == "show" && behind.iter().any(|arg| arg.text().starts_with('-')) => {
+            (Does::Shows(Shown::Usually), DIFF)
+        }
+        "stash" if matches!(first(), "show" | "list") => (Does::Shows(Shown::OnRequest), DIFF),
+        "status" => (Does::Shows(Shown::With('v', "--verbose")), list!("")),
+        "commit" => (Does::Shows(Shown::With('v', "--verbose")), list!("-m -F -C -c -t --author --date --cleanup")),
+        "stash" => (Does::Shows(Shown::With('p', "--patch")), list!("-m --message")),
+        "add" | "reset" => (Does::Shows(Shown::With('p', "--patch")), list!("--chmod")),
+        "am" | "rebase" => (Does::Shows(Shown::With('\0', "--show-current-patch")), list!("")),
+        "cat-file" => (Does::Shows(Shown::Except(list!("-t -s -e --batch-check"))), list!("")),
+        "blame" | "annotate" => (Does::Shows(Shown::Always), list!("-L -S --since --contents --date --ignore-rev")),
+        "format-patch" | "range-diff" | "fast-export" | "merge-tree" | "pack-objects" | "diff-pairs" => {
+            (Does::Shows(Shown::Always), DIFF)
+        }
         _ => return None,
     })
 }
@@ -60,15 +89,54 @@ const DIFF: List<'static> = list!(
 );
 
 /// Options that suppress the content of the files.
-const NO_PATCH: &str = "--stat --numstat --shortstat --dirstat --summary --name-only --name-status --no-patch --quiet \
-                        --raw --exit-code --oneline";
+const NO_PATCH: List<'static> = list!(
+    "--stat --numstat --shortstat --dirstat --compact-summary --summary --name-only --name-status --no-patch -s --raw \
+     --quiet -q"
+);
+
+/// Options that show no content of files, and with which the paths select what is shown.
+const NEUTRAL: List<'static> = list!(
+    "--oneline --graph --all --branches --tags --remotes --decorate --no-decorate --reverse --follow --first-parent \
+     --merges --no-merges --since --until --after --before --author --committer --grep --invert-grep --all-match \
+     --regexp-ignore-case -i -E -F -P --fixed-strings --extended-regexp --perl-regexp --max-count --skip --date \
+     --format --pretty --abbrev-commit --no-abbrev-commit --abbrev --no-abbrev --date-order --topo-order \
+     --author-date-order --left-right --cherry-pick --cherry-mark --left-only --right-only --source \
+     --show-signature --notes --no-notes --relative-date --parents --children --full-history --simplify-merges \
+     --simplify-by-decoration --ancestry-path --boundary --color --no-color --mailmap --no-mailmap --cached \
+     --staged --merge-base --diff-filter --no-renames --find-renames --find-copies -M -C -R -w -b \
+     --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --exit-code --no-ext-diff \
+     --minimal --patience --histogram --diff-algorithm --no-textconv -z -r --root --no-commit-id --full-index -n -S -G \
+     --pickaxe-regex -g --walk-reflogs --stat-width --stat-count --ignore-submodules"
+);
+
+/// Options that show content of files, and with which the paths select what is shown.
+const PATCH: List<'static> = list!(
+    "-p -u -U -W -c --cc --patch --unified --patch-with-stat --patch-with-raw --word-diff --color-words \
+     --function-context --inter-hunk-context --binary --text -a --color-moved --no-prefix --indent-heuristic"
+);
+
+/// Options of `git blame` with which the path selects what is shown.
+const BLAME: List<'static> = list!(
+    "-L -s -e -w -M -C -f -l -t -n -p -b --porcelain --line-porcelain --incremental --show-email --show-name \
+     --show-number --root --since --date --first-parent --reverse --color-lines --color-by-age --abbrev"
+);
+
+/// Options of these lists whose value may follow in the same word.
+const WITH_JOINED_VALUE: [&str; 7] = ["-U", "-S", "-G", "-M", "-C", "-n", "-L"];
+
+/// Options whose value is the next word, if it does not follow in the same word. The others of the lists take none.
+const WITH_VALUE: List<'static> = list!(
+    "-n -S -G --since --until --after --before --author --committer --grep --max-count --skip --date --diff-filter \
+     --diff-algorithm --inter-hunk-context --stat-width --stat-count"
+);
 
 /// Returns the files that `git` reads and writes with these words.
 pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     if let Some(without) = without_index(rest).filter(|without| without.certain) {
         return without.named();
     }
-    let Some((does, values, behind)) = subcommand(rest) else { return Vec::new() };
+    let Some((at, does, values)) = subcommand(rest) else { return Vec::new() };
+    let (before, behind) = (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default());
     let words = Words::read(behind, values);
     let dashes = behind.iter().position(|arg| arg.text() == "--");
     let told = dashes.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
@@ -79,51 +147,146 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
         Does::Removes if words.has(list!("--cached")) => {}
         Does::Removes | Does::Writes => {
             named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
+            if asks_for(&words, 'p', "--patch") {
+                named.push(here(Below::Versions));
+            }
         }
         Does::Searches => {
             let tracked = !words.has(list!("--untracked --no-index --no-exclude-standard --recurse-submodules"));
             let skipped = usize::from(!words.has(list!("-e -f")));
             let operands = words.operands.get(skipped..).unwrap_or_default();
             // A name without `/` or `.` may be a revision. A revision is searched as a whole.
-            let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.']));
-            let all = operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
+            let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.', '*', '?', '[']));
+            let anywhere = selects_anywhere(operands);
+            let all = anywhere || operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
             // A revision may list other files than the index.
             let tracked = tracked && (operands.is_empty() || !all);
             let selection = tracked.then(|| Arc::new(Selection { only_tracked: true, ..Selection::default() }));
             let searched = operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything));
-            let searched = searched.chain(all.then(|| here(Below::Everything)));
+            let searched = searched.chain(below_patterns(operands)).chain(all.then(|| here(Below::Everything)));
             named.extend(searched.map(|operand| operand.restricted_to(&selection)));
+            named.extend(anywhere.then(|| here(Below::Versions)));
         }
         Does::Takes => {
             let operands = words.operands.get(1..).unwrap_or_default();
             named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
-            named.extend(operands.is_empty().then(|| here(Below::Everything)));
+            named.extend(below_patterns(operands));
+            let all = operands.is_empty() || selects_anywhere(operands);
+            named.extend(all.then(|| here(Below::Everything)));
         }
-        Does::Shows(with) => {
-            let has_one = |options: &'static str| {
-                let mut options = parts(options, b' ').filter(|option| !option.is_empty());
-                !words.options.is_empty() && options.any(|option| words.has(List::of(option)))
+        Does::Shows(shown) => {
+            let name = rest.get(at).map_or("", Word::text);
+            let selection = match may_show(shown, name, before, behind, &words) {
+                // An operand of `show` may be the number of a file that has no name here.
+                false if name == "show" && !are_revisions(behind) => {
+                    Selection { only_tracked: true, ..Selection::default() }
+                }
+                false => return named,
+                true => shown_files(name, before, behind, told),
             };
-            let asked = has_one(with);
-            let is_silent = has_one(NO_PATCH) || words.has(list!("-s -q"));
-            if asked || with.is_empty() && !is_silent {
-                named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
-                let selection = Some(Arc::new(shown_files(rest, behind, &words)));
-                // Without a commit among the operands, nothing but the stored files that they name is shown.
-                let only_stored = !words.operands.is_empty()
-                    && words.operands.iter().all(|arg| is_stored_file(arg))
-                    && told.is_empty();
-                let shows_all = told.is_empty() && !only_stored;
-                named.extend(shows_all.then(|| here(Below::Versions).restricted_to(&selection)));
-            }
+            named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
+            named.push(here(Below::Versions).restricted_to(&Some(Arc::new(selection))));
         }
-        Does::Names => {}
     }
     named
 }
 
-/// Returns the use of files by the subcommand, its options that take a value, and the words after it.
-fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
+/// Returns true if an option has this letter, or may be an abbreviation of `long`.
+fn asks_for(words: &Words<'_>, letter: char, long: &str) -> bool {
+    words.has_letter(letter) || words.has_long(long)
+}
+
+/// Returns true if a subcommand with these words may show versions of files. A word that may become an option may
+/// become one that shows them. The value of an option counts as an option, too.
+fn may_show(shown: Shown, name: &str, before: &[Word], behind: &[Word], words: &Words<'_>) -> bool {
+    // A setting may make a subcommand show more.
+    let is_setting = |arg: &Word| arg.text().starts_with("-c") || arg.text().starts_with("--c");
+    let is_set = || name == "stash" && before.iter().any(is_setting);
+    let options = || behind.iter().filter(|arg| arg.may_be_option() || arg.text().starts_with('-'));
+    let are_all = |known: &dyn Fn(&str) -> bool| {
+        options().all(|arg| arg.text() == "--" || exact(arg).is_some_and(|text| known(&text)))
+    };
+    match shown {
+        Shown::Always => true,
+        // The value of an option of another subcommand is often unknown, and no option.
+        Shown::With(letter, long) => asks_for(words, letter, long) || name == "status" && !are_all(&|_| true),
+        Shown::Except(list) => {
+            !options().any(|arg| is_listed(list, name_of(arg.text())))
+                || !are_all(&|text| is_listed(list, name_of(text)))
+        }
+        Shown::OnRequest => is_set() || !are_all(&shows_no_content),
+        Shown::Usually => !options().any(|arg| is_listed(NO_PATCH, name_of(arg.text()))) || !are_all(&shows_no_content),
+    }
+}
+
+/// Returns true for an option that certainly shows no content of files.
+fn shows_no_content(option: &str) -> bool {
+    is_listed(NO_PATCH, name_of(option)) || is_in(NEUTRAL, option)
+}
+
+/// Returns the name of an option, without a value after `=`.
+fn name_of(option: &str) -> &str {
+    option.split('=').next().unwrap_or(option)
+}
+
+/// Returns true if an option, perhaps with a value in the same word, is on the list.
+fn is_in(list: List<'static>, option: &str) -> bool {
+    let is_count = option.get(1..).is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()));
+    let joined = option.get(..2).filter(|name| WITH_JOINED_VALUE.contains(name));
+    is_count || is_listed(list, name_of(option)) || joined.is_some_and(|name| is_listed(list, name))
+}
+
+/// Returns true if all operands can only be commits.
+fn are_revisions(behind: &[Word]) -> bool {
+    let operands = behind.iter().take_while(|arg| arg.text() != "--").filter(|arg| !arg.text().starts_with('-'));
+    let is_count = |text: &str| text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    operands.into_iter().all(|arg| exact(arg).is_some_and(|text| is_a_revision(&text) || is_count(&text)))
+}
+
+/// The files that a word of `git` selects.
+enum Pathspec {
+    /// The file of this name, with its content if it is a directory.
+    Path(SmolStr),
+    /// Files below this directory.
+    Below(SmolStr),
+    /// Files anywhere in the repository.
+    Anywhere,
+}
+
+/// Returns the files that a word selects. `git` itself expands patterns, and a `:` begins a word with another meaning.
+fn selected_by(arg: &Word) -> Pathspec {
+    let Some(text) = exact(arg) else {
+        let pattern = path(arg, Access::Read, Below::Nothing);
+        return pattern.map_or(Pathspec::Anywhere, |operand| Pathspec::Below(operand.text));
+    };
+    if text.starts_with(':') {
+        return Pathspec::Anywhere;
+    }
+    let Some(before) = text.find(['*', '?', '[', '\\']).and_then(|at| text.get(..at)) else {
+        return Pathspec::Path(text);
+    };
+    Pathspec::Below(match before.rfind('/') {
+        Some(0) => "/".into(),
+        Some(end) => before.get(..end).unwrap_or("/").into(),
+        None => ".".into(),
+    })
+}
+
+fn selects_anywhere(operands: &[&Word]) -> bool {
+    operands.iter().any(|arg| matches!(selected_by(arg), Pathspec::Anywhere))
+}
+
+/// Returns the directories of the patterns among the operands.
+fn below_patterns(operands: &[&Word]) -> Vec<Operand> {
+    let directory = |arg: &&Word| match selected_by(arg) {
+        Pathspec::Below(text) => Some(perhaps(Operand::certain(Access::Read, text, Below::Everything))),
+        Pathspec::Path(_) | Pathspec::Anywhere => None,
+    };
+    operands.iter().filter_map(directory).collect()
+}
+
+/// Returns the index of the subcommand, its use of files, and its options that take a value.
+fn subcommand(rest: &[Word]) -> Option<(usize, Does, List<'static>)> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
         match word.text() {
@@ -132,8 +295,8 @@ fn subcommand(rest: &[Word]) -> Option<(Does, List<'static>, &[Word])> {
             }
             option if option.starts_with('-') => {}
             name => {
-                let (does, values) = use_of(name)?;
-                return Some((does, values, rest.get(at + 1..).unwrap_or_default()));
+                let (does, values) = use_of(name, rest.get(at + 1..).unwrap_or_default())?;
+                return Some((at, does, values));
             }
         }
     }
@@ -153,44 +316,60 @@ fn in_revision(arg: &Word) -> Option<Operand> {
     Some(perhaps(Operand::certain(Access::Read, file, Below::Everything)))
 }
 
-/// Returns true for `revision:path`, a file or a directory as it is stored. In other words with a `:`, the text behind
-/// it is searched (`:/text`, `^{/text}`), or a time.
-fn is_stored_file(arg: &Word) -> bool {
-    exact(arg).is_some_and(|text| {
-        text.split_once(':').is_some_and(|(revision, file)| {
-            !revision.contains('{') && !file.is_empty() && !file.starts_with(['/', '(', '!', '^'])
-        })
-    })
+/// Returns the file of `revision:path`, as it is stored, without a stage. In other words with a `:`, the text behind it
+/// is searched (`:/text`, `^{/text}`), or a time.
+fn stored_file(arg: &Word) -> Option<SmolStr> {
+    let text = exact(arg)?;
+    let (revision, file) = text.split_once(':')?;
+    let is_file = !revision.contains('{') && !file.is_empty() && !file.starts_with(['/', '(', '!', '^']);
+    let file = ["0:", "1:", "2:", "3:"].iter().find_map(|stage| file.strip_prefix(stage)).unwrap_or(file);
+    is_file.then(|| file.into())
 }
 
-/// Options of `git diff` and similar commands that take no value.
-const WITHOUT_VALUE: List<'static> = list!(
-    "-p -u -w -b -R -M -C --patch --cached --staged --stat --color --no-color --word-diff --minimal --patience \
-     --histogram --ignore-all-space --ignore-space-change --ignore-blank-lines --function-context --no-ext-diff \
-     --no-renames --find-renames --cc --oneline --graph --all --follow --reverse --first-parent --no-merges --merges"
-);
-
-/// Options of these commands whose value may follow in the same word.
-const WITH_JOINED_VALUE: [&str; 5] = ["-U", "-S", "-G", "-M", "-n"];
-
-/// Returns the files whose versions `git diff` and similar commands show. `git diff` without a revision compares the
-/// files of the index. An operand of some commands may be a path, unless it is the value of an unknown option.
-fn shown_files(rest: &[Word], behind: &[Word], words: &Words<'_>) -> Selection {
-    let name = (rest.len() - behind.len()).checked_sub(1).and_then(|at| rest.get(at)).map_or("", Word::text);
-    if !matches!(name, "diff" | "log" | "show") {
-        return Selection::default();
+/// Returns the files whose versions a subcommand shows. `git diff` without a revision compares the files of the index.
+/// An operand of some commands may be a path, unless it is the value of an option. An unknown option may show any file.
+fn shown_files(name: &str, before: &[Word], behind: &[Word], told: &[Word]) -> Selection {
+    let is_known = |arg: &Word| {
+        let text = arg.text();
+        text == "--"
+            || match name {
+                "blame" | "annotate" => is_in(BLAME, text),
+                "diff" | "log" | "show" | "diff-index" | "diff-files" | "diff-tree" => {
+                    shows_no_content(text) || is_in(PATCH, text)
+                }
+                _ => false,
+            }
+    };
+    let options = behind.iter().take(behind.len() - told.len());
+    let mut options = options.filter(|arg| arg.may_be_option() || arg.text().starts_with('-'));
+    let all = Selection::default();
+    if !options.all(is_known) || before.iter().any(|arg| arg.text().ends_with("-pathspecs")) {
+        return all;
     }
-    // The value of `-U5` stands in the same word.
-    let has_value = |option: &str| option.len() > 2 && WITH_JOINED_VALUE.iter().any(|start| option.starts_with(start));
     let is_value = |at: usize| {
         let before = at.checked_sub(1).and_then(|at| behind.get(at)).map_or("", Word::text);
-        let is_alone = before.contains('=') || has_value(before) || is_listed(WITHOUT_VALUE, before);
-        before.starts_with('-') && !is_alone
+        match name {
+            "blame" | "annotate" => is_listed(list!("-L --since --date"), before),
+            _ => is_listed(WITH_VALUE, before),
+        }
     };
-    let operands = || behind.iter().enumerate().filter(|(_, arg)| !arg.text().starts_with('-'));
-    let paths = operands().filter(|(at, _)| !is_value(*at)).filter_map(|(_, arg)| exact(arg));
-    let compares = name == "diff" && !words.has(list!("--cached --staged --merge-base --submodule"));
-    Selection { only_tracked: compares && operands().next().is_none(), paths: paths.collect(), ..Selection::default() }
+    let operands = behind.iter().enumerate().filter(|(at, arg)| !arg.text().starts_with('-') && !is_value(*at));
+    let operands: Vec<_> = if told.is_empty() { operands.map(|(_, arg)| arg).collect() } else { told.iter().collect() };
+    // Without a commit among the operands, nothing but the stored files that they name is shown.
+    let stored: Vec<_> = operands.iter().filter_map(|arg| stored_file(arg)).collect();
+    if !stored.is_empty() && stored.len() == operands.len() && told.is_empty() {
+        return Selection { paths: stored, ..all };
+    }
+    let mut paths = Vec::new();
+    for arg in &operands {
+        match selected_by(arg) {
+            Pathspec::Path(_) if stored_file(arg).is_some() => return all,
+            Pathspec::Path(text) | Pathspec::Below(text) => paths.push(text),
+            Pathspec::Anywhere => return all,
+        }
+    }
+    let others = behind.iter().any(|arg| is_listed(list!("--cached --staged --merge-base"), arg.text()));
+    Selection { only_tracked: name == "diff" && !others && operands.is_empty(), paths, ..all }
 }
 
 fn here(below: Below) -> Operand {
@@ -249,8 +428,11 @@ impl WithoutIndex<'_> {
     fn named(&self) -> Vec<Operand> {
         let mut named: Vec<_> =
             self.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
-        if self.searches && self.files.is_empty() {
+        // Without an index, no filter restricts what a pattern selects.
+        let is_path = |arg: &&Word| matches!(selected_by(arg), Pathspec::Path(_));
+        if self.searches && (self.files.is_empty() || !self.files.iter().all(|arg| is_path(&arg))) {
             named.push(here(Below::Everything));
+            named.push(here(Below::Versions));
         }
         named
     }

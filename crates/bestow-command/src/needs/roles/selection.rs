@@ -53,6 +53,9 @@ pub(super) fn read_selection(selects: &Selects, words: &Words<'_>) -> Selection 
     };
     let mut choices = Choices::default();
     for given in &words.options {
+        if given.name.starts_with("--type-a") || given.name.starts_with("--type-c") {
+            choices.take(None, false);
+        }
         let Some(value) = given.value.as_ref() else { continue };
         let value = || value.text();
         if means(&given.name, selects.only) {
@@ -60,15 +63,27 @@ pub(super) fn read_selection(selects: &Selects, words: &Words<'_>) -> Selection 
         } else if means(&given.name, selects.without) {
             choices.leave(value());
         } else if means(&given.name, selects.without_directories) {
-            let directory = value().filter(|glob| !has_other_signs(glob));
-            selection.without_directories.extend(directory.map(|glob| glob.trim_end_matches('/').into()));
+            // The program itself removes slashes at the end.
+            let name = value().and_then(|glob| name_of(glob.trim_end_matches('/')));
+            selection.without_directories.extend(name);
         } else if means(&given.name, selects.globs) {
             match value() {
                 Some(glob) if glob.starts_with('!') => {
-                    selection.without.extend(glob.get(1..).map(SmolStr::from));
-                    selection.without_directories.extend(glob.get(1..).map(SmolStr::from));
+                    let glob = glob.strip_prefix('!').unwrap_or_default();
+                    let anywhere = glob.strip_prefix("**/").unwrap_or(glob);
+                    let directory = anywhere.strip_suffix('/').or_else(|| {
+                        // Without `**/` before it, this is a path from the working directory.
+                        anywhere.strip_suffix("/**").filter(|_| anywhere.len() < glob.len())
+                    });
+                    selection.without.extend(directory.is_none().then(|| name_of(anywhere)).flatten());
+                    selection.without_directories.extend(name_of(directory.unwrap_or(anywhere)));
                 }
-                glob => choices.take(glob, false),
+                // The last glob that matches decides, so an earlier one leaves out nothing for certain.
+                glob => {
+                    selection.without.clear();
+                    selection.without_directories.clear();
+                    choices.take(glob, false);
+                }
             }
         } else if means(&given.name, selects.types) {
             let globs = value().and_then(|name| globs_of_type(&name));
@@ -80,6 +95,13 @@ pub(super) fn read_selection(selects: &Selects, words: &Words<'_>) -> Selection 
     }
     choices.add_to(&mut selection);
     selection
+}
+
+/// Returns a glob that matches names, if it is one. Programs differ in what a glob with a `/` leaves out, and many
+/// leave out nothing for it.
+fn name_of(glob: &str) -> Option<SmolStr> {
+    let is_name = !glob.is_empty() && !glob.contains('/') && !has_other_signs(glob);
+    is_name.then(|| glob.into())
 }
 
 /// Returns true if a glob has a sign that not all programs read alike.
@@ -108,7 +130,7 @@ impl Choices {
 
     fn leave(&mut self, glob: Option<SmolStr>) {
         self.begins_without |= self.only.is_empty() && !self.takes_unknown;
-        self.without.extend(glob.filter(|glob| !has_other_signs(glob)));
+        self.without.extend(glob.and_then(|glob| name_of(&glob)));
     }
 
     /// Adds the globs to a selection. If they contradict each other, nothing is left out.
