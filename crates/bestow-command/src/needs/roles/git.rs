@@ -430,7 +430,7 @@ impl WithoutIndex<'_> {
             self.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
         // Without an index, no filter restricts what a pattern selects.
         let is_path = |arg: &&Word| matches!(selected_by(arg), Pathspec::Path(_));
-        if self.searches && (self.files.is_empty() || !self.files.iter().all(|arg| is_path(arg))) {
+        if self.searches && (self.files.is_empty() || !self.files.iter().all(is_path)) {
             named.push(here(Below::Everything));
             named.push(here(Below::Versions));
         }
