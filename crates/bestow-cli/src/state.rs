@@ -145,7 +145,7 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
         match attempt(state, order, token, lasting) {
             Err(Hindered::InUse(why)) if attempts.next().is_some() && becomes_reachable(state, &why) => {}
             Err(Hindered::InUse(why)) => return Err(Exit::failed(why)),
-            Err(Hindered::Closed) if attempts.next().is_some() => thread::sleep(LOOK),
+            Err(Hindered::Closed) if attempts.next().is_some() => thread::park_timeout(LOOK),
             Err(Hindered::Closed) => return Err(Exit::failed(bestow::Error::Closed)),
             Err(Hindered::Ended(exit)) => return Err(exit),
             Ok(reply) => return Ok(reply),
