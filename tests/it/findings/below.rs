@@ -568,6 +568,6 @@ async fn a_pattern_reaches_nothing_that_its_matches_may_not() {
                 "tee home/.s*/authorized_keys < plain/c.rs",
             ],
         );
-        none_denied(&agent, &["cat *.rs", "cat pl*/*.rs", "ls *"]);
+        none_denied(&agent, &["cat *.rs", "cat pl*/*.rs", "ls pl*"]);
     }
 }
