@@ -80,7 +80,7 @@ pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
         BlockedAccess, CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, CredentialOrder,
-        Domain, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId,
+        Domain, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidDomain,
         InvalidEnvelope, InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, KeyedWrite, OnMissing,
         OutputStream, Process, ProcessEvent, ProcessExit, ProcessId, Recorded, RecordedCredential, Reference,
         RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp,
