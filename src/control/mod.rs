@@ -148,7 +148,19 @@ pub fn refusal_of_own(
 }
 
 fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<Reply>> {
-    connected(directory)?.map(|stream| wire::ask(&stream, order, token)).transpose()
+    send_order(directory, order, token)?.map(|stream| wire::only_reply(&stream)).transpose()
+}
+
+/// Connects to the engine that runs on `directory`, and sends it an order. Returns none if no engine runs there, or if
+/// it ends before it has the order.
+fn send_order(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<UnixStream>> {
+    let Some(stream) = connected(directory)? else { return Ok(None) };
+    match wire::say_order(&stream, order, token) {
+        Ok(()) => Ok(Some(stream)),
+        // The engine has closed its side, so it has carried out nothing.
+        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(None),
+        Err(why) => Err(why),
+    }
 }
 
 /// Follows the requests that wait on `directory`: the replies to [`AdminCommand::Follow`]. `known` are the requests
@@ -183,11 +195,10 @@ fn followed(
     attends: Option<ApproverId>,
     token: Option<&str>,
 ) -> io::Result<Option<Replies>> {
-    let Some(stream) = connected(directory)? else { return Ok(None) };
     // The order has a limited length, and the oldest requests have probably ended.
     let known = known.iter().rev().take(MOST_KNOWN).copied().collect();
-    wire::say_order(&stream, &AdminCommand::Follow { known, attends }, token)?;
-    Ok(Some(Replies(BufReader::new(stream))))
+    let stream = send_order(directory, &AdminCommand::Follow { known, attends }, token)?;
+    Ok(stream.map(|stream| Replies(BufReader::new(stream))))
 }
 
 /// The most requests that a follower names as known.

@@ -23,9 +23,8 @@ struct Token {
     token: String,
 }
 
-/// Sends an order, and waits for the reply.
-pub(super) fn ask(stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> io::Result<Reply> {
-    say_order(stream, order, token)?;
+/// Waits for the reply to an order that has one.
+pub(super) fn only_reply(stream: &UnixStream) -> io::Result<Reply> {
     let ended = || io::Error::new(io::ErrorKind::UnexpectedEof, "the engine ended before it answered");
     next_reply(&mut BufReader::new(stream))?.ok_or_else(ended)
 }

@@ -114,8 +114,7 @@ impl Reached {
 fn names_of(globs: &[&str]) -> Option<Vec<PathGlob>> {
     let mut names = Vec::new();
     for glob in globs {
-        let ends_in_list = glob.rsplit('}').next().is_some_and(|end| end.contains(','));
-        if glob.contains('{') && (ends_in_list || glob.split('{').next().is_some_and(|start| start.contains(','))) {
+        if glob.contains('{') && has_comma_outside_braces(glob) {
             return None;
         }
         let separators: &[char] = if glob.contains('{') { &[' ', '\t', '\n'] } else { &[' ', '\t', '\n', ','] };
@@ -130,6 +129,19 @@ fn names_of(globs: &[&str]) -> Option<Vec<PathGlob>> {
         }
     }
     (!names.is_empty()).then_some(names)
+}
+
+/// Returns true if a glob may be a list: it has a comma that separates no alternatives of a brace.
+fn has_comma_outside_braces(glob: &str) -> bool {
+    let mut depth = 0_usize;
+    glob.chars().any(|c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
 }
 
 /// Returns a part of a glob that matches a letter in both cases.

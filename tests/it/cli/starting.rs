@@ -34,6 +34,10 @@ async fn a_command_reaches_a_starting_server_once_it_answers() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
     Engine::durable(Settings::default(), &state).await.unwrap().shutdown().await;
+    // The socket of an engine goes a moment after the engine.
+    while state.join("control").exists() {
+        std::thread::yield_now();
+    }
     // A server that has just read its trail has both locks and has named itself, and has no socket yet.
     let _directory = RealDisk.lock_dir(&state).unwrap().unwrap();
     let lock = state.join("LOCK");

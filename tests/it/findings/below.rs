@@ -439,6 +439,47 @@ async fn a_searching_tool_does_not_read_what_is_denied() {
     }
 }
 
+/// The attack: the glob of a search names no denied file, and selects one.
+#[tokio::test]
+async fn no_glob_of_a_search_tool_selects_a_denied_file() {
+    let (_place, work) = ground();
+    let rules = ["/**/secrets/**", "/**/.env*"].map(|glob| deny(Some(Operation::Read), glob));
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, rules.into()).await;
+    let globs = [
+        "secrets/*",
+        "secrets/**",
+        "s*/x",
+        "**/s*/x",
+        "[s]ecrets/*",
+        "[[:alpha:]]",
+        "{secrets,y}/*",
+        "x",
+        "X",
+        "*.rs,x",
+        "*.rs x",
+        "x,",
+        "{a.rs,b.rs},{c,x}",
+        "x,{a,b}.rs",
+    ];
+    for glob in globs {
+        for action in [
+            call("Grep", json!({ "pattern": "", "glob": glob })),
+            call("search_file_content", json!({ "pattern": ".", "include": glob })),
+        ] {
+            assert_ne!(agent.verdict(&action).unwrap(), Effect::Allow, "{action:?}");
+        }
+    }
+    for include in ["secrets/*", "s*/x", "sec*/**"] {
+        let action = call("read_many_files", json!({ "include": [include] }));
+        assert_ne!(agent.verdict(&action).unwrap(), Effect::Allow, "{action:?}");
+    }
+    for glob in ["*.rs", "*.{rs,toml}", "*.rs,*.toml", "src/**/*.rs"] {
+        let action = call("Grep", json!({ "pattern": "", "glob": glob }));
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Allow, "{action:?}");
+    }
+}
+
 /// A text in the input of an undeclared tool may be a command line.
 #[tokio::test]
 async fn a_command_line_in_an_undeclared_tool_is_no_way_around_a_no() {
