@@ -5,12 +5,13 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{
     kernel::{ResolvedAction, Spoken, Target, Use, operation_of},
-    model::{Access, AgentId, Escaped, PathGlob, Permission, SanitizedPath, Selection, Tier, UseOrigin},
+    model::{Access, AgentId, Below, Escaped, PathGlob, Permission, SanitizedPath, Selection, Tier, UseOrigin},
     ports::Paths,
 };
 
 use super::{
     Error,
+    resolve_action::{listed, lists},
     selected::{SelectedFiles, tracked_files},
     shared::Shared,
 };
@@ -21,6 +22,8 @@ pub(super) struct Reached {
     trees: Vec<Tree>,
     /// Matches of patterns, with the access to them.
     names: Vec<(Access, SanitizedPath)>,
+    /// Directories among these matches whose entries are read, and the directories of the files among them.
+    listed: Vec<SanitizedPath>,
     /// Directories whose file versions the action shows. The engine does not know which versions are stored.
     versions: Vec<Versions>,
 }
@@ -177,15 +180,15 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
 pub(super) const MAX_RESTRICTED_PATHS: usize = 32;
 
 impl Shared {
-    /// Adds the matches of `pattern` in `start`, with their content if `all` is set. Returns the matches, as far as the
-    /// disk knows them.
+    /// Adds the matches of `pattern` in `start`, with what `below` says of their content. Returns the matches, as far as
+    /// the disk knows them.
     pub(super) fn reach_pattern(
         &self,
         reached: &mut Reached,
         access: Access,
         start: &SanitizedPath,
         pattern: &str,
-        all: bool,
+        below: Below,
     ) -> Vec<String> {
         if self.paths.have_no_links() {
             reached.matched_below(access, start.clone(), pattern);
@@ -200,7 +203,11 @@ impl Shared {
         for name in &names {
             // A path that cannot be followed cannot be used either.
             let Ok(real) = self.paths.real(name) else { continue };
-            if all {
+            if lists(access, below) {
+                reached.listed.extend(listed(&*self.paths, real).map(|real| real.path));
+                continue;
+            }
+            if below.is_everything() {
                 reached.all_below(access, real.path.clone());
             }
             reached.names.push((access, real.path));
@@ -383,6 +390,9 @@ impl Shared {
                 reached.names.iter().filter(|(used, _)| *used == access).map(|(_, name)| name).collect();
             let mut roots: Vec<_> = reached.trees(access).map(|tree| tree.root.clone()).collect();
             roots.extend(names.iter().copied().cloned());
+            if access == Access::Read {
+                roots.extend(reached.listed.iter().cloned());
+            }
             if roots.is_empty() {
                 continue;
             }
@@ -417,10 +427,13 @@ impl Shared {
         let is_used =
             |path: &SanitizedPath| reached.trees(access).any(|tree| tree.uses(path, &*self.paths)) || is_name(path);
         let mut found: Vec<_> = restricted.paths.iter().filter(|path| is_used(path)).cloned().collect();
+        let listed = if access == Access::Read { reached.listed.as_slice() } else { &[] };
+        let is_listed = |path: &SanitizedPath| listed.iter().any(|directory| path.contains(directory));
+        found.extend(restricted.paths.iter().filter(|path| is_listed(path)).cloned());
         for glob in &restricted.globs {
-            for name in names {
+            for name in names.iter().copied().chain(listed) {
                 if glob.denies(name).map_err(|why| why.to_string())? {
-                    found.push((*name).clone());
+                    found.push(name.clone());
                     break;
                 }
             }
@@ -439,7 +452,7 @@ impl Shared {
         }
         let cannot_leave_out = |path: &SanitizedPath| {
             let trees = reached.trees(access).filter(|tree| tree.uses(path, &*self.paths));
-            is_name(path) || trees.into_iter().any(|tree| tree.cannot_leave_out(path))
+            is_name(path) || is_listed(path) || trees.into_iter().any(|tree| tree.cannot_leave_out(path))
         };
         let origin = |path: &SanitizedPath| if cannot_leave_out(path) { UseOrigin::Named } else { UseOrigin::Inside };
         Ok(found.into_iter().map(|path| (path.clone(), origin(&path))).collect())

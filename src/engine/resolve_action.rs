@@ -183,8 +183,8 @@ impl Shared {
         let reads_are_granted = reads_are_granted && understood.tier == Some(Tier::Safe);
         let looked = &mut Looked { reads_are_granted, ..Looked::on(&*self.paths) };
         looked.made = self.made_directories(start, named);
-        // A line that changes files may change the files that tell a search what to leave out.
-        let trusts_names = understood.tier == Some(Tier::Safe);
+        // A line that changes files may change the files that tell it what to leave out, before it uses the others.
+        let trusts_names = understood.tier == Some(Tier::Safe) || is_single_git(understood.target());
         for named in named.iter() {
             if understood.is_invalid() {
                 break;
@@ -197,6 +197,7 @@ impl Shared {
                 }
                 Named::Path { access, text, pattern, below, certain, .. } => {
                     let all = below.is_tree() || pattern.is_some();
+                    looked.lists = lists(*access, *below);
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
                         let matches = self.reach(&mut reached, root, pattern.as_deref(), named, trusts_names);
@@ -234,7 +235,7 @@ impl Shared {
             }
             Named::Path { access, text, below, pattern, .. } => {
                 let all = below.is_tree() || pattern.is_some();
-                let looked = &mut Looked::on(&*self.paths);
+                let looked = &mut Looked { lists: lists(*access, *below), ..Looked::on(&*self.paths) };
                 let used = self.named_path(looked, Some(start), *access, text, all, false);
                 if let Some(root) = used.as_ref().and_then(Use::path) {
                     let matches = self.reach(reached, root, pattern.as_deref(), named, false);
@@ -296,7 +297,7 @@ impl Shared {
         trusts_names: bool,
     ) -> Vec<String> {
         let Named::Path { access, below, selection, certain, .. } = named else { return Vec::new() };
-        let (access, everything, selection) = (*access, below.is_everything(), selection.as_deref());
+        let (access, selection) = (*access, selection.as_deref());
         if *below == Below::Followed {
             self.reach_links(reached, access, root, (selection, trusts_names, *certain));
         }
@@ -304,8 +305,8 @@ impl Shared {
             self.reach_versions(reached, root, selection);
         }
         match pattern {
-            Some(pattern) => return self.reach_pattern(reached, access, root, pattern, everything),
-            None if everything => self.reach_content(reached, access, root, (selection, trusts_names)),
+            Some(pattern) => return self.reach_pattern(reached, access, root, pattern, *below),
+            None if below.is_everything() => self.reach_content(reached, access, root, (selection, trusts_names)),
             None => {}
         }
         Vec::new()
@@ -521,12 +522,20 @@ struct Strictness {
 /// commands counts as unknown.
 const MAX_DIRS: usize = 64;
 
+/// Returns true for a line that runs `git` once, and nothing before it.
+fn is_single_git(target: &Target) -> bool {
+    let Target::Command { text, parts: Some(parts), .. } = target else { return false };
+    parts.len() == 1 && text.starts_with("git ")
+}
+
 /// The paths of one line, each looked up once. Many are both read and written, or named by several words.
 #[derive(Debug)]
 struct Looked<'p> {
     paths: &'p dyn Paths,
     /// True if each read needs a permission.
     reads_are_granted: bool,
+    /// True while paths are looked up that the line only lists. Of a file, it reads the entry in its directory.
+    lists: bool,
     found: HashMap<String, Result<Real, PathFailure>, RandomState>,
     /// The directories that the line makes.
     made: Vec<String>,
@@ -534,7 +543,7 @@ struct Looked<'p> {
 
 impl Looked<'_> {
     fn on(paths: &dyn Paths) -> Looked<'_> {
-        Looked { paths, reads_are_granted: false, found: HashMap::default(), made: Vec::new() }
+        Looked { paths, reads_are_granted: false, lists: false, found: HashMap::default(), made: Vec::new() }
     }
 
     /// Returns true if a word that may be this path needs the permission to read it. Nobody reads what does not exist.
@@ -545,12 +554,32 @@ impl Looked<'_> {
 
     fn real(&mut self, path: &str) -> Result<Real, PathFailure> {
         let path: &str = &without_made(path, &self.made);
-        if let Some(found) = self.found.get(path) {
-            return found.clone();
-        }
-        let found = self.paths.real(path);
-        self.found.insert(path.to_owned(), found.clone());
-        found
+        let found = match self.found.get(path) {
+            Some(found) => found.clone(),
+            None => {
+                let found = self.paths.real(path);
+                self.found.insert(path.to_owned(), found.clone());
+                found
+            }
+        };
+        if self.lists { listed(self.paths, found?) } else { found }
+    }
+}
+
+/// Returns true if a path is only listed.
+pub(super) fn lists(access: Access, below: Below) -> bool {
+    access == Access::Read && below == Below::Names
+}
+
+/// Returns the directory that a listing of a path reads: the path itself, or the directory of a file.
+pub(super) fn listed(paths: &dyn Paths, real: Real) -> Result<Real, PathFailure> {
+    if paths.have_no_links() || real.identity.is_some() && paths.real(&format!("{}/-", real.path)).is_ok() {
+        return Ok(real);
+    }
+    match real.path.as_str().rsplit_once('/') {
+        Some(("", _)) => paths.real("/"),
+        Some((above, _)) => paths.real(above),
+        None => Ok(real),
     }
 }
 

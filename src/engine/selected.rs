@@ -23,11 +23,15 @@ pub(super) struct SelectedFiles {
 impl SelectedFiles {
     /// Compiles a selection for the files below `root`. Globs that do not compile select and leave out nothing.
     ///
-    /// With `trusts_names` false, names are no reason to leave out a file: the same action may change ignore files.
+    /// With `trusts_names` false, neither names nor the index are a reason to leave out a file: the same action may
+    /// change ignore files and the index.
     pub(super) fn new(root: &SanitizedPath, selection: &Selection, trusts_names: bool, paths: &dyn Paths) -> Self {
         let mut selection = selection.clone();
         if !trusts_names || std::env::var_os("RIPGREP_CONFIG_PATH").is_some() {
             (selection.skips_hidden, selection.skips_ignored) = (false, false);
+        }
+        if !trusts_names {
+            selection.only_tracked = false;
         }
         let compile = |globs: &[_], any_case| set_of(root, globs, any_case);
         let only = (!selection.only.is_empty()).then(|| compile(&selection.only, true)).flatten();

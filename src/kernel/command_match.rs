@@ -2,6 +2,17 @@
 
 use crate::model::{CommandPattern, SpokenPart, may_match};
 
+/// How likely an action runs a command that a rule describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Likelihood {
+    /// The action does not run it.
+    None,
+    /// A text of the action may be such a command, or may only tell about it.
+    Possible,
+    /// The action runs it, as far as its words are known.
+    Certain,
+}
+
 /// Returns true if a command may match the pattern of a deny or ask rule, in any of its spellings. A command that was
 /// not parsed may match any pattern.
 pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>) -> bool {

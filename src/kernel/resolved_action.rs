@@ -10,6 +10,7 @@ use crate::model::{
 
 use super::{
     action_uses::{Use, Uses},
+    command_match::{Likelihood, meets},
     target::Target,
     unknown_tool_input::InputText,
 };
@@ -201,9 +202,21 @@ impl ResolvedAction {
         self.uses.permissions()
     }
 
-    /// Returns true if the further input of the tool may run a command that matches `pattern`.
-    pub(super) fn is_told(&self, pattern: &CommandPattern) -> bool {
-        self.told.as_ref().is_some_and(|told| told.may_run(pattern))
+    /// Returns how likely `used`, which is one of the uses of this action, runs a command that matches `pattern`.
+    pub(super) fn runs(&self, used: &Use, pattern: &CommandPattern) -> Likelihood {
+        match &used.target {
+            Target::Command { parts, .. } if meets(pattern, parts.as_deref()) => Likelihood::Certain,
+            Target::Command { .. } => self.told.as_ref().map_or(Likelihood::None, |told| told.runs(pattern)),
+            Target::Tool { mentions, .. } => mentions.runs(pattern),
+            Target::Path(_)
+            | Target::Tree(_)
+            | Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Unresolved { .. }
+            | Target::Invalid { .. } => Likelihood::None,
+        }
     }
 
     /// Returns the tool input besides the resource. For an unknown tool this is the whole input, because it is not

@@ -12,7 +12,7 @@ use crate::model::{
 
 use super::{
     action_uses::{Use, operation_of},
-    command_match::meets,
+    command_match::Likelihood,
     resolved_action::ResolvedAction,
     target::{Target, all_inside},
 };
@@ -259,19 +259,13 @@ impl Placed<'_> {
         if !is_line && rule.path.is_none() && (rule.command.is_some() || rule.shape.is_some()) {
             return false;
         }
-        let target = if is_line { &used.target } else { action.target() };
-        let command = rule.command.as_ref().is_none_or(|pattern| match target {
-            Target::Command { parts, .. } if denies => meets(pattern, parts.as_deref()) || action.is_told(pattern),
-            Target::Command { parts, .. } => parts.iter().flatten().any(|part| self.allows(part, action)),
-            Target::Tool { mentions, .. } => denies && mentions.may_run(pattern),
-            Target::Path(_)
-            | Target::Tree(_)
-            | Target::Host(_)
-            | Target::Network
-            | Target::Events
-            | Target::Capability(_)
-            | Target::Unresolved { .. }
-            | Target::Invalid { .. } => false,
+        let command = rule.command.as_ref().is_none_or(|pattern| {
+            let line = if is_line { used } else { &action.uses.own };
+            if denies {
+                return action.runs(line, pattern) > Likelihood::None;
+            }
+            let Target::Command { parts, .. } = &line.target else { return false };
+            parts.iter().flatten().any(|part| self.allows(part, action))
         });
         let there = denies || rule.command.is_some() || self.is_there(action);
         (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there

@@ -16,7 +16,7 @@ use crate::model::{
 
 use super::{
     action_uses::Use,
-    command_match::meets,
+    command_match::Likelihood,
     resolved_action::ResolvedAction,
     target::{Target, all_inside},
 };
@@ -141,23 +141,18 @@ impl Compiled {
         match &used.target {
             Target::Path(path) => said.extend(self.about_path(used, path)),
             Target::Tree(path) => said.extend(self.about_tree(used.access(), path)),
-            Target::Command { parts, .. } => {
-                let patterns = [
-                    (Verdict::Deny, ToolPolicies::DENY_COMMANDS, &self.0.written.deny_commands),
-                    (Verdict::Ask, ToolPolicies::APPROVE_COMMANDS, &self.0.written.approve_commands),
-                ];
-                let spoken = patterns.into_iter().filter(|(_, _, list)| {
-                    let speaks = |pattern| meets(pattern, parts.as_deref()) || action.is_told(pattern);
-                    list.iter().any(speaks)
-                });
-                said.extend(spoken.map(|(verdict, name, _)| (verdict, name)));
-            }
-            Target::Tool { mentions, .. } => {
-                let may_run = |list: &[CommandPattern]| list.iter().any(|pattern| mentions.may_run(pattern));
-                let denied =
-                    may_run(&self.0.written.deny_commands).then_some((Verdict::Deny, ToolPolicies::DENY_COMMANDS));
-                let asked = may_run(&self.0.written.approve_commands);
-                said.extend(denied.into_iter().chain(asked.then_some((Verdict::Ask, ToolPolicies::APPROVE_COMMANDS))));
+            Target::Command { .. } | Target::Tool { .. } => {
+                let likelihood = |list: &[CommandPattern]| {
+                    list.iter().map(|pattern| action.runs(used, pattern)).max().unwrap_or(Likelihood::None)
+                };
+                let denied = match likelihood(&self.0.written.deny_commands) {
+                    Likelihood::Certain => Some(Verdict::Deny),
+                    Likelihood::Possible => Some(Verdict::Ask),
+                    Likelihood::None => None,
+                };
+                said.extend(denied.map(|verdict| (verdict, ToolPolicies::DENY_COMMANDS)));
+                let is_asked = likelihood(&self.0.written.approve_commands) > Likelihood::None;
+                said.extend(is_asked.then_some((Verdict::Ask, ToolPolicies::APPROVE_COMMANDS)));
             }
             Target::Host(_)
             | Target::Network

@@ -1,8 +1,10 @@
 //! The input text of an unknown tool, searched for commands that the tool might run.
 
-use crate::model::{CommandFingerprint, CommandPattern, SpokenPart};
+use std::borrow::Cow;
 
-use super::command_match::meets;
+use crate::model::{CommandFingerprint, CommandPattern, Spoken, SpokenPart, base_name, command_lines, may_match};
+
+use super::command_match::{Likelihood, meets};
 
 /// The maximum number of bytes that are read as command lines.
 const MAX_BYTES: usize = 64 * 1024;
@@ -14,12 +16,16 @@ const MAX_LINE: usize = 8 * 1024;
 ///
 /// Such a tool may run a command, and the command is then part of its input. A rule about `git` therefore does not
 /// apply to a tool whose input never contains `git`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct InputText {
     /// The tool name and all texts of its input, without quotes and backslashes.
     words: String,
     /// The texts with a shell expansion, read as command lines. `None` stands for a text that could not be parsed.
     lines: Vec<Option<Vec<SpokenPart>>>,
+    /// The texts of one word, without a directory before it. Each may be the name of a program.
+    names: Vec<String>,
+    /// The commands of the texts that begin as command lines.
+    commands: Vec<SpokenPart>,
     /// The fingerprint of each text, read as a command line.
     doings: Vec<CommandFingerprint>,
     /// True if the input exceeds the size limit. Then the tool may do anything.
@@ -34,10 +40,13 @@ impl InputText {
         lines: impl IntoIterator<Item = &'t str>,
         mut line: impl FnMut(&str) -> Option<Vec<SpokenPart>>,
     ) -> InputText {
-        let mut mentions = InputText { words: String::new(), lines: Vec::new(), doings: Vec::new(), is_beyond: false };
+        let mut mentions = InputText::default();
         for text in texts {
             mentions.words.extend(text.chars().filter(|c| !"'\"\\".contains(*c)));
             mentions.words.push('\n');
+            if !text.contains(char::is_whitespace) {
+                mentions.names.push(base_name(text).to_owned());
+            }
             if InputText::looks_into(text) {
                 mentions.lines.push(line(text));
             }
@@ -54,7 +63,13 @@ impl InputText {
                 text.lines().collect()
             };
             for read in read {
-                mentions.doings.push(CommandFingerprint::of(read, line(read).as_deref()));
+                let parts = line(read);
+                mentions.doings.push(CommandFingerprint::of(read, parts.as_deref()));
+                let commands = match command_lines(read) {
+                    Cow::Borrowed(_) => parts,
+                    Cow::Owned(lines) => line(&lines),
+                };
+                mentions.commands.extend(commands.into_iter().flatten());
             }
         }
         mentions
@@ -72,11 +87,22 @@ impl InputText {
             || text.match_indices('$').any(|(at, _)| text.get(at + 1..).is_some_and(|rest| rest.starts_with(starts)))
     }
 
-    /// Returns true if the tool may run a command that matches `pattern`. This is the case if the program name is among
-    /// the words, or if an expansion may produce it.
-    pub(crate) fn may_run(&self, pattern: &CommandPattern) -> bool {
-        let is_named = pattern.program().is_none_or(|program| self.names(program));
-        is_named || self.lines.iter().any(|parts| meets(pattern, parts.as_deref()))
+    /// Returns how likely the tool runs a command that matches `pattern`. A text that is such a command is certain, and
+    /// a text that is the program, beside the words of the pattern. A text that only names the program, or in which an
+    /// expansion may produce it, may be prose.
+    pub(crate) fn runs(&self, pattern: &CommandPattern) -> Likelihood {
+        let Some(program) = pattern.program() else { return Likelihood::Certain };
+        let runs_it = |command: &Spoken| command.programs().is_some_and(|all| all.contains(&program));
+        let mut commands = self.commands.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
+        let has_words = || {
+            let mut words = pattern.as_str().split_whitespace().filter(|word| !word.contains('*'));
+            self.names.iter().any(|name| name == program) && words.all(|word| self.mentions(base_name(word)))
+        };
+        if commands.any(|command| runs_it(command) && may_match(pattern, command)) || has_words() {
+            return Likelihood::Certain;
+        }
+        let is_possible = self.mentions(program) || self.lines.iter().any(|parts| meets(pattern, parts.as_deref()));
+        if is_possible { Likelihood::Possible } else { Likelihood::None }
     }
 
     /// Returns all texts as one string, without quotes and backslashes.
@@ -84,7 +110,7 @@ impl InputText {
         &self.words
     }
 
-    fn names(&self, program: &str) -> bool {
+    fn mentions(&self, program: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         self.words.match_indices(program).any(|(start, _)| {
             let (before, after) = (self.words.get(..start), self.words.get(start + program.len()..));

@@ -44,8 +44,8 @@ pub(crate) use action::{What, cut, cut_to};
 pub use agent::{AgentOrigin, BotCommand, InvalidMode, Kind, Mode, Profile};
 pub(crate) use bestow_command::internal::{
     Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Selection, Spoken, SpokenPart,
-    StartDir, Ticked, base_name, canonical_host, is_deceptive, is_device_name, list_permissions, may_match,
-    part_kept_from_commands, sensitive_part,
+    StartDir, Ticked, base_name, canonical_host, command_lines, is_deceptive, is_device_name, list_permissions,
+    may_match, part_kept_from_commands, sensitive_part,
 };
 #[cfg(feature = "sandbox")]
 pub(crate) use bestow_command::internal::{

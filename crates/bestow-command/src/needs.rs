@@ -68,6 +68,7 @@ impl Evaluation<'_, '_> {
         let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
         let mut goes_on = true;
         let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
+        let listed: Vec<_> = operands.iter().filter(|operand| operand.below == Below::Names).cloned().collect();
         operands.for_each(&mut add);
         if form.is_some_and(|form| roles::reads_here(known, form, rest)) {
             add(Operand { certain: false, ..Operand::certain(Access::Read, ".", Below::Names) });
@@ -85,7 +86,15 @@ impl Evaluation<'_, '_> {
             let listed = words().filter(|arg| arg.is_pattern()).filter_map(|arg| word(arg, Access::Read));
             listed.for_each(|operand| add(Operand { pattern: None, below: Below::Names, ..operand }));
         } else {
-            words().for_each(|arg| each_word(arg, Access::Read, &mut add));
+            // Of a listed file, the program reads the entry of its directory, and no content.
+            let is_listed =
+                |operand: &Operand| listed.iter().any(|one| one.text == operand.text && one.pattern == operand.pattern);
+            let others = &mut |operand| {
+                if !is_listed(&operand) {
+                    add(operand)
+                }
+            };
+            words().for_each(|arg| each_word(arg, Access::Read, &mut *others));
         }
         if asks && !is_known && !reads_only {
             words().for_each(|arg| each_word(arg, Access::Write, &mut add));

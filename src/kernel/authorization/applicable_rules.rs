@@ -5,7 +5,10 @@ use std::sync::Arc;
 use crate::model::{AgentId, Rule, RuleRef, RunId, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict};
 
 use super::{
-    super::{State, action_uses::Use, agent::Agent, resolved_action::ResolvedAction, target::Target},
+    super::{
+        State, action_uses::Use, agent::Agent, command_match::Likelihood, resolved_action::ResolvedAction,
+        target::Target,
+    },
     EvaluationInput, HookVerdict,
     stage::Voice,
 };
@@ -36,9 +39,10 @@ pub(super) struct ApplicableRules {
 
 impl ApplicableRules {
     /// Adds the verdict of a rule or a policy on one use.
-    fn add(&mut self, verdict: Verdict, rule: RuleRef, about: usize, used: &Use) {
+    /// Adds a verdict about a use. With `is_doubtful`, the action may not do what the rule is about.
+    fn add(&mut self, verdict: Verdict, rule: RuleRef, about: usize, is_doubtful: bool) {
         match verdict {
-            Verdict::Deny if used.may_be_left_out() => self.possible_denies.push(Voice { rule, about }),
+            Verdict::Deny if is_doubtful => self.possible_denies.push(Voice { rule, about }),
             Verdict::Deny | Verdict::Ask | Verdict::Allow => self.say(verdict, rule, about),
         }
     }
@@ -101,7 +105,9 @@ fn rules_of(agent: &Agent, action: &ResolvedAction, heard: &mut ApplicableRules,
     }
     for (about, used) in action.uses.iter().enumerate() {
         for rule in agent.rules.about(action, used) {
-            heard.add(rule.verdict, named(reference(rule)), about, used);
+            let is_possible = |pattern| action.runs(used, pattern) == Likelihood::Possible;
+            let is_doubtful = used.may_be_left_out() || rule.command.as_ref().is_some_and(is_possible);
+            heard.add(rule.verdict, named(reference(rule)), about, is_doubtful);
         }
     }
 }
@@ -120,7 +126,7 @@ fn guard_of(
     for (about, used) in action.uses.iter().enumerate() {
         for (verdict, name) in guard.about(action, used) {
             let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
-            heard.add(verdict, policy, about, used);
+            heard.add(verdict, policy, about, used.may_be_left_out());
         }
     }
 }

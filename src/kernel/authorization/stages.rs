@@ -251,7 +251,9 @@ const MAX_NAMED_PATHS: usize = 5;
 /// Returns the result for what a rule may deny: paths that the action may leave out, and paths that cannot be
 /// determined. A sandbox hides such paths, so a command that runs in one first needs no approval.
 fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {
-    if case.action.in_sandbox || heard.possible_denies.is_empty() && heard.unresolved.is_empty() {
+    let has_text = heard.possible_denies.iter().any(|voice| path_of(case, voice.about).is_none());
+    let has_path = !case.action.in_sandbox && !(heard.possible_denies.is_empty() && heard.unresolved.is_empty());
+    if !has_text && !has_path {
         return None;
     }
     let mut reasons = Vec::new();
@@ -267,6 +269,9 @@ fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> 
             "which a rule denies"
         };
         reasons.push(format!("it may use {}, {by}", named_paths(&paths)));
+    }
+    if has_text {
+        reasons.push("its input may be a command that a rule denies, or may only tell about it".to_owned());
     }
     let unresolved = heard.unresolved.iter().filter_map(|place| case.action.uses.iter().nth(*place));
     reasons.extend(unresolved.filter_map(|used| {

@@ -10,7 +10,7 @@ use bestow::{
 
 use serde_json::json;
 
-use crate::support::{World, id, policy, profile, settings};
+use crate::support::{World, cases, id, policy, profile, settings};
 
 fn deny(operation: Option<Operation>, glob: &str) -> Rule {
     Rule {
@@ -109,6 +109,13 @@ async fn a_denied_file_is_not_read_by_a_pattern_or_by_what_reads_a_directory() {
         let fine = [
             "rg x sub",
             "rg .",
+            "ls .env",
+            "ls -la .e*",
+            "stat .env",
+            "test -f .env && echo yes",
+            "[ -e .env ]",
+            "du -sh .env",
+            "realpath .env",
             "cat *.rs",
             "cat b.r?",
             "grep -r x plain",
@@ -515,6 +522,79 @@ async fn a_command_line_in_an_undeclared_tool_is_no_way_around_a_no() {
     assert_eq!(agent.verdict(&action).unwrap(), Effect::Allow, "a long text is no command line");
 }
 
+/// A text that is a command is denied like the command. A text that may only tell about it is a question.
+#[tokio::test]
+async fn a_text_that_only_tells_about_a_denied_command_is_asked_about() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let rules = ["git push **", "curl **"].map(|pattern| Rule {
+        path: None,
+        command: Some(pattern.parse().unwrap()),
+        ..deny(None, "/x")
+    });
+    let agent = bound(&engine, &work, Mode::Bypass, rules.to_vec()).await;
+    let effect = |text: &str| agent.verdict(&call("mcp__notes__add", json!({ "body": text }))).unwrap();
+    let commands = [
+        "git push origin main",
+        "set -e\ngit push",
+        "sudo git push",
+        "X=1 git push",
+        "(git push)",
+        "true; git push",
+        "echo $(git push)",
+        "\"git\" push",
+        "/usr/bin/git push",
+        "Run this:\ngit push origin main\n",
+    ];
+    for text in commands {
+        assert_eq!(effect(text), Effect::Deny, "{text}");
+    }
+    let told = [
+        "Why does git push fail?",
+        "Use `git push` for this.",
+        "- call `git push`, then wait",
+        "# Title\n\nWith `curl`:\n- one\n- two $HOME\n",
+        "mytool && git push",
+        "`git push` fails",
+    ];
+    for text in told {
+        assert_eq!(effect(text), Effect::Ask, "{text}");
+    }
+    for text in ["hello", "what about $5?", "legit pushing"] {
+        assert_eq!(effect(text), Effect::Allow, "{text}");
+    }
+    let argv = call("run", json!({ "program": "git", "args": ["push", "origin"] }));
+    assert_eq!(agent.verdict(&argv).unwrap(), Effect::Deny);
+}
+
+/// A file that git does not track is neither written nor removed by what names its directory.
+#[tokio::test]
+async fn git_writes_only_what_it_tracks() {
+    let (_place, work) = ground();
+    let git = |words: &str| {
+        let done = std::process::Command::new("git").args(words.split(' ')).current_dir(&work).output().unwrap();
+        assert!(done.status.success(), "{words}: {done:?}");
+    };
+    git("init -q .");
+    git("add b.rs");
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(Some(Operation::Write), "/**/.env*")]).await;
+    let tracked = ["git checkout .", "git checkout -- .", "git restore .", "git rm -r .", "git restore sub"];
+    none_denied(&agent, &tracked);
+    let others = [
+        "git checkout HEAD~1 .",
+        "git checkout main -- .",
+        "git restore --source=main .",
+        "git restore -s main .",
+        "git --git-dir=/tmp/other checkout .",
+        "git update-index --add --cacheinfo 100644,0123,.env && git checkout .",
+        "GIT_INDEX_FILE=/tmp/index git checkout .",
+    ];
+    all_denied(&agent, &others);
+    git("add -f .env");
+    all_denied(&agent, &tracked[..4]);
+}
+
 /// A host is read as downloading programs read it.
 #[tokio::test]
 async fn a_host_that_is_spelled_so_that_others_read_another_is_none() {
@@ -611,4 +691,67 @@ async fn a_pattern_reaches_nothing_that_its_matches_may_not() {
         );
         none_denied(&agent, &["cat *.rs", "cat pl*/*.rs", "ls pl*"]);
     }
+}
+
+/// The property: with a component as a pattern, nothing is allowed that is not allowed with its name.
+#[tokio::test]
+async fn a_component_as_a_pattern_allows_no_more_than_its_name() {
+    let (_place, work) = ground();
+    for file in ["home/.ssh/id_rsa", "state/approver-token", "sub/.env"] {
+        let path = Path::new(&work).join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    let closed = [format!("{work}/home/.ssh"), format!("{work}/state")].map(|path| path.parse().unwrap());
+    let paths = ["home/.ssh/id_rsa", "state/approver-token", "sub/.env", "secrets/x", "/etc/shadow", "/proc/1/environ"];
+    let uses = ["cat PATH", "cat < PATH", "head -n1 PATH", "cp PATH plain/y", "rm PATH", "tee PATH < b.rs", "PATH"];
+    let uses =
+        uses.iter().chain(&["sort PATH", "grep x PATH", "ls PATH && cat PATH", "for f in PATH; do cat $f; done"]);
+    for mode in [Mode::Default, Mode::Bypass] {
+        let engine = Engine::new(Settings::default()).unwrap();
+        let rules = vec![deny(None, "/**/.env*"), deny(None, &format!("{work}/secrets/**"))];
+        let settings = settings(|settings| settings.protected = closed.clone().into());
+        let agent = bound_under(&engine, &work, mode, rules, settings).await;
+        let mut lines = Vec::new();
+        for (line, path) in uses.clone().flat_map(|line| paths.map(|path| (line, path))) {
+            if verdict(&agent, &line.replace("PATH", path)) != Effect::Allow {
+                lines.extend(with_a_pattern(path).into_iter().map(|pattern| line.replace("PATH", &pattern)));
+            }
+        }
+        // A night tries all of them.
+        let step = if cases(1) > 1 { 1 } else { 13 };
+        let allowed: Vec<_> =
+            lines.iter().step_by(step).filter(|line| verdict(&agent, line) == Effect::Allow).collect();
+        assert!(allowed.is_empty(), "{mode:?}: {allowed:#?}");
+    }
+}
+
+/// Returns a path with each of its components as each kind of pattern that matches it.
+fn with_a_pattern(path: &str) -> Vec<String> {
+    let names: Vec<&str> = path.split('/').collect();
+    let mut all = Vec::new();
+    for (at, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        // A pattern without a dot matches no hidden name.
+        let dot = if name.starts_with('.') { "." } else { "" };
+        let rest = &name[dot.len()..];
+        let (first, tail) = rest.split_at(1);
+        let forms = [
+            format!("{dot}*"),
+            format!("{dot}{first}*"),
+            format!("{dot}*{tail}"),
+            format!("{dot}?{tail}"),
+            format!("{dot}[{first}]{tail}"),
+            format!("{dot}[!~]{tail}"),
+            format!("{dot}{{{first},~}}{tail}"),
+            format!("{dot}[[:alnum:]]{tail}"),
+            format!("{{{name},~}}"),
+            format!("\"{dot}\"{first}*"),
+        ];
+        all.extend(forms.into_iter().map(|form| {
+            let mut names: Vec<&str> = names.clone();
+            names[at] = &form;
+            names.join("/")
+        }));
+    }
+    all
 }

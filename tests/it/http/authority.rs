@@ -63,6 +63,29 @@ fn an_unattended_process_gives_no_order_of_a_person() {
     assert_eq!(project.json(&["token", "list", "--json"])["credentials"], json!([]), "no credential came of it");
 }
 
+/// The attack: the agent of another engine of this user, in a sandbox that shows it the files of this user, reads the
+/// secret of a person and gives an order.
+#[test]
+fn a_confined_agent_of_another_engine_gives_no_order_with_a_stolen_secret() {
+    let mut project = Project::new();
+    project.serve();
+    let other = tempfile::tempdir().unwrap();
+    std::fs::copy(BESTOW, other.path().join("tool")).unwrap();
+    let policy = "[agents.thief]\nowner = \"eve\"\nkind = \"foreground\"\nworking_dir = \".\"\n";
+    std::fs::write(other.path().join("agents.toml"), policy).unwrap();
+    let state = project.path().join("state");
+    let secret = state.join("approver-token");
+    let order = ["./tool", "mode", "bot", "bypass", "--state"].map(str::to_owned);
+    let order = order.into_iter().chain([state, "--token-file".into(), secret].map(|path| path.display().to_string()));
+    let mut stolen = Command::new(BESTOW);
+    stolen.args(["exec", "--agent", "thief", "--"]).args(order.clone()).current_dir(other.path());
+    let stolen = stolen.output().unwrap();
+    assert_eq!(stolen.status.code(), Some(1), "{stolen:?}");
+    assert!(error(&stolen).contains("cannot be reached: Operation not permitted"), "{}", error(&stolen));
+    let own = Command::new(other.path().join("tool")).args(order.skip(1)).current_dir(other.path()).output().unwrap();
+    assert!(own.status.success(), "the same order from outside of a sandbox: {}", error(&own));
+}
+
 /// The attack: a program that an agent left behind destroys the records about it.
 #[test]
 fn only_a_person_cuts_or_moves_the_trail() {

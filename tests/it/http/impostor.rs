@@ -171,6 +171,24 @@ fn a_port_that_another_user_holds_gets_no_token() {
     assert!(!String::from_utf8_lossy(&heard).contains("Bearer"), "{told}");
 }
 
+/// The attack: another user puts a ready file into a directory that is open to all, and waits for a token.
+#[test]
+fn a_ready_file_that_another_user_put_into_an_open_directory_is_not_believed() {
+    assert!(geteuid().is_root(), "this test becomes another user");
+    let project = Project::new();
+    fs::write(project.path().join("token"), "secret").unwrap();
+    let lure = TcpListener::bind("127.0.0.1:0").unwrap();
+    let ready = json!({ "url": format!("http://{}", lure.local_addr().unwrap()), "pid": std::process::id() });
+    let file = project.path().join("ready.json");
+    fs::write(&file, ready.to_string()).unwrap();
+    std::os::unix::fs::chown(&file, Some(ANOTHER), Some(ANOTHER)).unwrap();
+    make_open(project.path());
+    let told = ask(&project, &["pre-tool-use"], None);
+    assert!(told.contains("is not believed") && told.contains("`server.json`"), "{told}");
+    lure.set_nonblocking(true).unwrap();
+    assert!(lure.accept().is_err(), "nobody is asked");
+}
+
 /// Lets every user read the directory of the project, as a ready file and a token that are shared are.
 fn make_open(path: &Path) {
     let readable = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

@@ -187,6 +187,13 @@ fn owner_of_directory(socket: &Path) -> Option<u32> {
 fn read_ready_file(file: &Path) -> Result<Ready, String> {
     let (text, owner) =
         in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
+    if !is_place_of(owner, file) {
+        return Err(format!(
+            "the ready file {} is not believed: others than its owner may write its directory, so anybody may have put \
+             it there; name the file `server.json` in the state directory of the server",
+            file.display()
+        ));
+    }
     let StrictJson(ready) = serde_json::from_str(&text).map_err(|why| {
         format!(
             "{} is no ready file: {why}; `bestow serve` writes `server.json` into its state directory",
@@ -197,6 +204,16 @@ fn read_ready_file(file: &Path) -> Result<Ready, String> {
     let socket = text("socket").map(PathBuf::from).filter(|socket| socket.is_absolute());
     let url = text("url").ok_or_else(|| format!("the ready file {} has no `url`", file.display()))?;
     Ok(Ready { url: url.to_owned(), socket, owner })
+}
+
+/// Returns true if this user or root owns the file, or if nobody but its owner can put a file into its directory.
+fn is_place_of(owner: u32, file: &Path) -> bool {
+    let is_own = |uid: u32| uid == rustix::process::getuid().as_raw() || uid == 0;
+    let above = file.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    is_own(owner)
+        || std::fs::metadata(above).is_ok_and(|directory| {
+            (directory.uid() == owner || is_own(directory.uid())) && directory.mode() & 0o022 == 0
+        })
 }
 
 /// Returns the text of a file, and its owner.

@@ -136,10 +136,25 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
-    /// target.
+    /// Returns the possible texts of a word that is never split: an assigned value, a here-document.
     pub(super) fn expand_whole(&mut self, word: &RawWord) -> Few<Word> {
         self.expand_text(&word.pieces, word.span)
+    }
+
+    /// Returns the possible names of the target of a redirection: those that its braces stand for, and the text itself
+    /// for a shell that expands no braces.
+    pub(super) fn expand_target(&mut self, word: &RawWord) -> Few<Word> {
+        let mut targets = self.expand_whole(word);
+        if let Some(expansion) = brace::expand(&word.pieces).filter(|expansion| expansion.expands) {
+            if !expansion.complete {
+                self.uses.lose();
+                self.mark_unknown("more braces than are followed");
+            }
+            for pieces in &expansion.words {
+                targets.extend(self.expand_text(pieces, word.span));
+            }
+        }
+        targets
     }
 
     /// Returns the possible texts of pieces that are never split.

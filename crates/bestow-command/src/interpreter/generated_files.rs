@@ -55,7 +55,7 @@ impl Interpreter<'_> {
             Piece::Parameter(parameter) => parameter.form == Change::Nothing,
             Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
         };
-        if target.pieces.iter().all(plain) { self.expand_whole(target) } else { Few::default() }
+        if target.pieces.iter().all(plain) { self.expand_target(target) } else { Few::default() }
     }
 
     /// Records the text that `tee` writes into its files.

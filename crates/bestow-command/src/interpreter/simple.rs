@@ -285,7 +285,7 @@ impl Interpreter<'_> {
                 }
                 Flow::Duplicate => Some(Input::Unknown).filter(|_| redirect.descriptor == Some(0)),
                 Flow::Read | Flow::Write => {
-                    let targets = self.expand_whole(&redirect.target);
+                    let targets = self.expand_target(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
                     self.record_descriptor(redirect, &targets);
                     let nothing =

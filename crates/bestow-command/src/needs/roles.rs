@@ -19,7 +19,7 @@ use crate::{
         operand::{Operand, around_pattern, exact},
         roles::words::{copied, everything_if, is_short_for},
     },
-    options::{List, list},
+    options::{List, is_listed, list},
     programs::{self, AllWords, Here, Program, Reads, Role, Selects},
     values::{Access, Below, base_name},
     word::{Gaps, Word},
@@ -172,10 +172,27 @@ pub(super) fn of(
         "find" | "gfind" => searched_by_find(rest).into(),
         "date" => date(rest).into(),
         "git" => git::named(rest).into(),
+        "test" | "[" => tested(rest),
         _ => by_role(name, known, rest, reads_only, form),
     };
     named.extend(opened_instead(name, rest));
     named
+}
+
+/// Returns the files whose entries `test` looks at.
+fn tested(rest: &[Word]) -> Few<Operand> {
+    let asks = |arg: &Word| is_listed(list!("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S"), arg.text());
+    let compares = |arg: &Word| is_listed(list!("-ef -nt -ot"), arg.text());
+    let mut files = Few::default();
+    for (at, arg) in rest.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| rest.get(before));
+        let behind = rest.get(at + 1).is_some_and(compares);
+        if !compares(arg) && (behind || before.is_some_and(|before| asks(before) || compares(before))) {
+            let entry = path(arg, Access::Read, Below::Names);
+            files.extend(entry.map(|operand| Operand { certain: false, ..operand }));
+        }
+    }
+    files
 }
 
 /// Returns the files that a program opens instead of its operands: those with a suffix that it puts after a name, and
@@ -219,7 +236,8 @@ fn by_role(name: &str, known: &Program, rest: &[Word], reads_only: bool, form: O
     let words = if needs_options { Words::read(rest, valued) } else { Words::read_operands(rest, valued) };
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
-        Role::Lists => words.named(Access::Read, Below::Names),
+        // In another form, a program that lists may show what it finds.
+        Role::Lists => words.named(Access::Read, if form.is_some() { Below::Names } else { Below::Everything }),
         Role::Compares => {
             words.named(Access::Read, everything_if(words.has_letter('r') || words.has_long("--recursive")))
         }

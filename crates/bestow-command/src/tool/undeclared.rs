@@ -377,6 +377,20 @@ pub fn is_certainly_a_path(text: &str) -> bool {
     is_home || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
 }
 
+/// Returns the lines of a text that begin as a command line does. The others may be prose, such as those of a list.
+pub fn command_lines(text: &str) -> Cow<'_, str> {
+    let all = text.lines().count();
+    let kept: Vec<&str> = text.lines().filter(|line| begins_as_command(line)).collect();
+    if kept.len() == all { Cow::Borrowed(text) } else { Cow::Owned(kept.join("\n")) }
+}
+
+/// Returns true if the first word of a line is a known program, or has a sign that a shell reads.
+fn begins_as_command(line: &str) -> bool {
+    let Some(first) = line.split_whitespace().next() else { return true };
+    let signs = ['/', '=', ';', '|', '&', '\\', '"', '\'', '$', '{'];
+    is_known(base_name(first)) || first.contains(signs) || first.starts_with(['(', '!'])
+}
+
 /// Returns true if a text is a command line of several words whose first one is a known program.
 pub fn is_known_command(text: &str) -> bool {
     let mut words = text.split_whitespace();

@@ -146,7 +146,15 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
         Does::Removes if words.has(list!("--cached")) => {}
         Does::Removes | Does::Writes => {
-            named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
+            // Without a revision, only files of the index are written or removed.
+            let has_revision = words.gives(list!("-s --source"))
+                || words.has_long("--source")
+                || words.operands.len() > 1 && told.len() < words.operands.len();
+            let is_of_index = matches!(does, Does::Removes) || !has_revision;
+            let selection = (is_of_index && before.is_empty())
+                .then(|| Arc::new(Selection { only_tracked: true, ..Selection::default() }));
+            let written = words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything));
+            named.extend(written.map(|operand| operand.restricted_to(&selection)));
             if asks_for(&words, 'p', "--patch") {
                 named.push(here(Below::Versions));
             }
