@@ -157,6 +157,8 @@ pub mod text {
 
 /// Declarations of tools, and the policies for the tools of a run.
 pub mod tool {
+    pub use bestow_command::is_session_tool;
+
     pub use crate::model::{
         CodingAgent, Field, InvalidField, InvalidTool, InvalidToolName, PathPolicy, PolicyPatch, Tool, ToolName,
         ToolPolicies, ToolPolicy, Tools,

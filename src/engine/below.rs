@@ -124,7 +124,11 @@ fn names_of(globs: &[&str]) -> Option<Vec<PathGlob>> {
         let whole = glob.contains(separators).then_some(*glob);
         for part in glob.split(separators).filter(|part| !part.is_empty()).chain(whole) {
             let last = part.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            if last.is_empty() || part.starts_with('!') || last.contains("**") || last.contains(['[', '\\']) {
+            if matches!(last, "" | "." | "..")
+                || part.starts_with('!')
+                || last.contains("**")
+                || last.contains(['[', '\\'])
+            {
                 return None;
             }
             let any_case: String = last.chars().map(in_any_case).collect();
@@ -452,7 +456,7 @@ impl Shared {
         }
         let cannot_leave_out = |path: &SanitizedPath| {
             let trees = reached.trees(access).filter(|tree| tree.uses(path, &*self.paths));
-            is_name(path) || is_listed(path) || trees.into_iter().any(|tree| tree.cannot_leave_out(path))
+            is_name(path) || trees.into_iter().any(|tree| tree.cannot_leave_out(path))
         };
         let origin = |path: &SanitizedPath| if cannot_leave_out(path) { UseOrigin::Named } else { UseOrigin::Inside };
         Ok(found.into_iter().map(|path| (path.clone(), origin(&path))).collect())

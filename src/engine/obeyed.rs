@@ -121,14 +121,18 @@ impl Shared {
 
     /// Returns the first of the paths that an agent may write, or could write earlier, and says which.
     fn written(&self, paths: &[SanitizedPath]) -> Result<Option<String>, Error> {
-        self.look(|state, now| {
-            let shown = |path: &SanitizedPath| Escaped(path.as_str()).to_string();
+        let shown = |path: &SanitizedPath| Escaped(path.as_str()).to_string();
+        let (written, doubtful) = self.look(|state, now| {
+            let may_be_made = |path: &&SanitizedPath| state.may_be_made_by_commands(path);
+            let doubtful: Vec<_> = paths.iter().filter(may_be_made).cloned().collect();
             if let Some((agent, path)) = state.writer_of(paths, now) {
-                return Some(format!("`{}`, which {agent} may write", shown(path)));
+                return (Some(format!("`{}`, which {agent} may write", shown(path))), doubtful);
             }
-            let path = state.written_once(paths)?;
-            Some(format!("`{}`, which an agent was able to write earlier", shown(path)))
-        })
+            let earlier = state.written_once(paths);
+            (earlier.map(|path| format!("`{}`, which an agent was able to write earlier", shown(path))), doubtful)
+        })?;
+        let made = || doubtful.iter().find(|path| self.exists(path.as_str()).is_some());
+        Ok(written.or_else(|| made().map(|path| format!("`{}`, which a confined command may have made", shown(path)))))
     }
 
     /// Returns the reason why every program may load what an agent wrote: a variable of the environment leads there.

@@ -270,7 +270,10 @@ impl Shared {
                 uses.push(unresolved(access, root, "a pattern matches many of them"));
                 return uses;
             }
-            uses.extend(self.named_path(looked, None, access, name, false, certain));
+            let used = self.named_path(looked, None, access, name, false, certain);
+            // A person may let a listing show a directory that it did not name.
+            let origin = |used: Use| if looked.lists { Use { origin: UseOrigin::Inside, ..used } } else { used };
+            uses.extend(used.map(origin));
         }
         uses
     }

@@ -81,7 +81,7 @@ impl Engine {
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
         let classifier = classifier_for(&history.state.settings)?;
-        let state = history.state.on(paths.floor().with(own));
+        let state = history.state.on(paths.floor().with_engine_at(own));
         let queue = CommitQueue::stored_in(Arc::clone(&store), state, history.sequence);
         let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);

@@ -205,6 +205,15 @@ impl Shared {
                 understood = self.may_mean(profile, understood, name, may_do);
             }
         }
+        for path in self.elsewhere(profile, call, &read) {
+            let used = ToolUse::Path { operation, text: path.into(), tree: call.tool.tree };
+            understood = self.using_too(profile, understood, &used, UseOrigin::Input, (reached, call));
+        }
+        if operation == Operation::Read && read.texts.iter().any(|text| is_option(text)) {
+            let why = "a field that its declaration does not name has an option, which may change what it does".into();
+            let target = Target::Unresolved { text: call.tool.name().as_str().into(), why };
+            understood.uses.add(Use { operation, target, takes: None, origin: UseOrigin::Input });
+        }
         understood = with_hosts_told(understood, &Value::Object(call.unnamed.clone()), false);
         // The fields of a tool that is neither file, command nor network are texts for people.
         if operation == Operation::Tool {
@@ -212,6 +221,23 @@ impl Shared {
         } else {
             self.with_unnamed_words(profile, understood, &read, may_do)
         }
+    }
+
+    /// Returns the relative paths of a call in each of the directories that its unnamed fields name. A tool may start
+    /// there.
+    fn elsewhere(&self, profile: &Profile, call: &DeclaredCall<'_>, read: &Undeclared<'_>) -> Vec<String> {
+        let (directories, _) = read.places();
+        let uses = || std::iter::once(&call.own).chain(&call.further);
+        let relative = uses().filter_map(|used| match used {
+            ToolUse::Path { text, .. } => Some(&**text).filter(|text| !text.starts_with(['/', '~'])),
+            ToolUse::Command(_) | ToolUse::Host(_) | ToolUse::Network | ToolUse::Tool => None,
+        });
+        let relative: Vec<&str> = relative.collect();
+        let mut paths = Vec::new();
+        for directory in directories.iter().filter(|text| text.starts_with('/') || self.holds(profile, text)) {
+            paths.extend(relative.iter().map(|path| format!("{directory}/{path}")).take(MOST_TOGETHER));
+        }
+        paths
     }
 
     /// Adds the words and the command lines in unnamed fields.
@@ -532,6 +558,12 @@ impl Shared {
         }
         understood
     }
+}
+
+/// Returns true for a text that a command line would take for an option.
+fn is_option(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()))
+        && !text.contains(char::is_whitespace)
 }
 
 /// The operations that an unknown tool may do on a path.

@@ -21,14 +21,14 @@ pub(crate) enum Standing {
 pub(crate) struct Protected {
     paths: Vec<SanitizedPath>,
     closed: Vec<SanitizedPath>,
-    /// The paths that are protected on this machine, whatever the settings are.
+    /// The paths that are protected on this machine, whatever the settings are, and that do not belong to the engine.
     floor: Vec<SanitizedPath>,
 }
 
 impl Protected {
     pub(crate) fn of<'p>(floor: &'p Floor, added: impl IntoIterator<Item = &'p SanitizedPath>) -> Protected {
         let paths = outermost(floor.protected().iter().chain(added));
-        Protected { paths, closed: outermost(floor.proc().iter()), floor: outermost(floor.protected().iter()) }
+        Protected { paths, closed: outermost(floor.proc().iter()), floor: outermost(floor.of_machine()) }
     }
 
     /// Returns the protected paths and the closed paths. A line of the policy file reaches a protected path if it names
@@ -37,7 +37,7 @@ impl Protected {
         (&self.paths, &self.closed)
     }
 
-    /// Returns true if only the settings protect a path, as they protect the policy file.
+    /// Returns true if only the settings protect a path, as they protect the policy file, or if it belongs to the engine.
     pub(crate) fn is_by_settings(&self, access: Access, path: &SanitizedPath) -> bool {
         self.standing(access, path) == Standing::Protected
             && by_name(access, path.as_str()) == ByName::Open

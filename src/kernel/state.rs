@@ -31,7 +31,7 @@ use super::{
     running_commands::RunningCommands,
     tool_policy::CompiledToolPolicies,
     write_roots::WriteRoots,
-    written::WrittenOnce,
+    written::{ConfinedRoots, WrittenOnce},
 };
 
 /// The maximum number of ended requests that are remembered per agent. A late answer then gets a correct refusal.
@@ -69,6 +69,9 @@ pub(crate) struct State {
     /// The roots that agents could write earlier.
     #[serde(default, skip_serializing_if = "WrittenOnce::is_empty")]
     pub(super) written_once: WrittenOnce,
+    /// The roots that confined commands could write.
+    #[serde(default, skip_serializing_if = "ConfinedRoots::is_empty")]
+    pub(super) confined_roots: ConfinedRoots,
     /// The last judgement of each task file that an agent could write earlier.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) task_files: BTreeMap<TaskId, Judged>,
@@ -303,7 +306,10 @@ impl State {
                 self.next_violation = self.next_violation.max(next);
             }
             Event::Process(event) => self.processes.apply(event),
-            Event::SandboxApplied { agent, command, cause, .. } => self.commands.begin(agent, *command, cause.as_ref()),
+            Event::SandboxApplied { agent, facts, command, cause } => {
+                self.commands.begin(agent, *command, cause.as_ref());
+                self.confined_roots.add(&facts.write_roots);
+            }
             Event::SandboxEnded { command, .. } => self.commands.end(*command),
             Event::CredentialChanged { change } => self.credentials.apply(change),
             Event::StoreOpened { runs_go_on, .. } => self.runs_go_on = *runs_go_on,

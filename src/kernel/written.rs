@@ -1,10 +1,14 @@
 //! The roots that agents could write earlier. Content that they left remains after the permission is gone.
 
-use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Access, Permission, SanitizedPath, SensitiveName, part_kept_from_commands};
+use crate::model::{Access, Permission, SanitizedPath, SensitiveName, held_in_place, part_kept_from_commands};
 
 /// The maximum number of roots. Beyond it, the record is replaced by the root `/`.
 const MOST_KEPT: usize = 16_384;
@@ -70,6 +74,38 @@ impl WrittenOnce {
     }
 }
 
+/// The directories that confined commands could write. The sandbox keeps such a command from the sensitive files that
+/// exist below them, and from those that it holds in place at their top. It can make others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ConfinedRoots(BTreeSet<Arc<str>>);
+
+impl ConfinedRoots {
+    /// Returns true if no confined command could write anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn add(&mut self, roots: &[SanitizedPath]) {
+        for root in roots.iter().filter(|root| !self.0.contains(root.as_str())).collect::<Vec<_>>() {
+            self.0.insert(root.as_str().into());
+        }
+        if self.0.len() > MOST_KEPT {
+            self.0 = BTreeSet::from(["/".into()]);
+        }
+    }
+
+    /// Returns true if a confined command may have made `path`, if it exists.
+    pub(super) fn may_hold_made(&self, path: &SanitizedPath) -> bool {
+        let above = path.as_path().ancestors().filter_map(|above| above.to_str());
+        above.filter(|root| self.0.contains(*root)).any(|root| {
+            let inside = path.as_str().strip_prefix(root).unwrap_or_default().trim_start_matches('/');
+            let begins_with =
+                |name: &str| inside.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            !held_in_place().any(|(name, _)| begins_with(&name))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +123,19 @@ mod tests {
         for other in ["/wsx", "/ws/.git/config", "/other/a", "/other/.git/config"] {
             assert!(!written.reaches(&path(other), &[]), "{other}");
         }
+    }
+
+    #[test]
+    fn a_confined_command_may_have_made_what_is_not_held_at_the_top_of_its_roots() {
+        let mut confined = ConfinedRoots::default();
+        confined.add(&[path("/ws"), path("/ws/in")]);
+        for made in ["/ws/q/.git/config", "/ws/rust-toolchain.toml", "/ws/a", "/ws/in/x", "/ws/.gitx"] {
+            assert!(confined.may_hold_made(&path(made)), "{made}");
+        }
+        for held in ["/ws/.git/config", "/ws/.vscode/tasks.json", "/other/.git/config", "/wsx/a", "/"] {
+            assert!(!confined.may_hold_made(&path(held)), "{held}");
+        }
+        assert!(confined.may_hold_made(&path("/ws/in/.git/config")), "the outer root does not hold it");
     }
 
     #[test]

@@ -81,6 +81,8 @@ const OPEN_IN_PROC: [&str; 16] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floor {
     protected: Arc<[SanitizedPath]>,
+    /// The protected paths that belong to the engine.
+    of_engine: Arc<[SanitizedPath]>,
     /// The mount points of proc file systems besides `/proc`.
     proc: Arc<[SanitizedPath]>,
 }
@@ -88,7 +90,8 @@ pub struct Floor {
 impl Default for Floor {
     /// Returns the protected paths of the machine, without any home directory.
     fn default() -> Floor {
-        Floor { protected: parsed(OF_THE_SYSTEM.map(str::to_owned)).collect(), proc: Arc::default() }
+        let protected = parsed(OF_THE_SYSTEM.map(str::to_owned)).collect();
+        Floor { protected, of_engine: Arc::default(), proc: Arc::default() }
     }
 }
 
@@ -107,6 +110,18 @@ impl Floor {
         all.sort();
         all.dedup();
         Floor { protected: all.into(), ..self }
+    }
+
+    /// Adds the paths of the engine, such as its state directory. They often lie in a project, so a person may let a
+    /// search of the project read them.
+    #[must_use]
+    pub(crate) fn with_engine_at(self, paths: Vec<SanitizedPath>) -> Floor {
+        Floor { of_engine: paths.clone().into(), ..self.with(paths) }
+    }
+
+    /// Returns the protected paths that do not belong to the engine.
+    pub(crate) fn of_machine(&self) -> impl Iterator<Item = &SanitizedPath> {
+        self.protected.iter().filter(|path| !self.of_engine.contains(path))
     }
 
     /// Adds mount points of proc file systems. No file below them is open.

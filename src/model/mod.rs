@@ -44,12 +44,12 @@ pub(crate) use action::{What, cut, cut_to};
 pub use agent::{AgentOrigin, BotCommand, InvalidMode, Kind, Mode, Profile};
 pub(crate) use bestow_command::internal::{
     Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Selection, Spoken, SpokenPart,
-    StartDir, Ticked, base_name, canonical_host, command_lines, is_deceptive, is_device_name, list_permissions,
-    may_match, part_kept_from_commands, sensitive_part,
+    StartDir, Ticked, base_name, canonical_host, command_lines, held_in_place, is_deceptive, is_device_name,
+    list_permissions, may_match, part_kept_from_commands, sensitive_part,
 };
 #[cfg(feature = "sandbox")]
 pub(crate) use bestow_command::internal::{
-    OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository, table_fingerprint,
+    OBEYED_IN_REPOSITORY, REPOSITORY, is_sensitive_name, makes_a_repository, table_fingerprint,
 };
 pub use bestow_command::values::{
     Access, CodingAgent, CommandPattern, Escaped, Field, InvalidField, InvalidOperation, InvalidPath, InvalidPattern,

@@ -70,7 +70,7 @@ pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub use tool::{built_in_tools, classify_tool, session_tools};
+pub use tool::{built_in_tools, classify_tool, is_session_tool, session_tools};
 pub use values::{CommandRules, InvalidShell, Raise, SafeAddition, Shell, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.

@@ -109,13 +109,6 @@ async fn a_denied_file_is_not_read_by_a_pattern_or_by_what_reads_a_directory() {
         let fine = [
             "rg x sub",
             "rg .",
-            "ls .env",
-            "ls -la .e*",
-            "stat .env",
-            "test -f .env && echo yes",
-            "[ -e .env ]",
-            "du -sh .env",
-            "realpath .env",
             "cat *.rs",
             "cat b.r?",
             "grep -r x plain",
@@ -128,6 +121,47 @@ async fn a_denied_file_is_not_read_by_a_pattern_or_by_what_reads_a_directory() {
         ];
         none_denied(&agent, &fine);
     }
+}
+
+/// The entry of a file in its directory is no content of the file.
+#[tokio::test]
+async fn a_denied_file_may_be_listed_where_its_directory_may() {
+    let (_place, work) = ground();
+    let closed = [format!("{work}/a.zip"), format!("{work}/plain")].map(|path| path.parse().unwrap());
+    let engine = Engine::new(Settings::default()).unwrap();
+    let settings = settings(|settings| settings.protected = closed.into());
+    let rules = ["/**/.env*", "/**/secrets/**"].map(|glob| deny(None, glob));
+    let agent = bound_under(&engine, &work, Mode::Default, rules.into(), settings).await;
+    let listed = [
+        "ls .env a.zip",
+        "ls *.rs .e*",
+        "ls -la .e*",
+        "stat .env",
+        "test -f .env && echo yes",
+        "[ -e a.zip ]",
+        "[ .env -nt b.rs ]",
+        "du -sh .env",
+        "realpath a.zip",
+        "ls missing",
+    ];
+    for line in listed {
+        assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
+    }
+    let read = [
+        "cat .env",
+        "ls plain",
+        "ls plain/c.rs",
+        "ls secrets",
+        "stat plain/c.rs",
+        "test -f plain/c.rs",
+        "test -f .env && cat .env",
+        "tree --fromfile .env",
+        "ls $(cat .env)",
+        "[ \"$(< .env)\" = x ]",
+    ];
+    all_denied(&agent, &read);
+    // A pattern may match a directory whose names are kept.
+    all_asked(&agent, &["ls *", "ls pl*", "ls sec*", "ls s*/x"]);
 }
 
 #[tokio::test]
@@ -477,7 +511,7 @@ async fn no_glob_of_a_search_tool_selects_a_denied_file() {
             assert_ne!(agent.verdict(&action).unwrap(), Effect::Allow, "{action:?}");
         }
     }
-    for include in ["secrets/*", "s*/x", "sec*/**"] {
+    for include in ["secrets/*", "s*/x", "sec*/**", ".", "./", "..", "sub/.", "secrets"] {
         let action = call("read_many_files", json!({ "include": [include] }));
         assert_ne!(agent.verdict(&action).unwrap(), Effect::Allow, "{action:?}");
     }

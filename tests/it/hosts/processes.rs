@@ -139,6 +139,38 @@ fn a_hook_allows_asks_and_denies_with_a_server_and_without_one() {
     }
 }
 
+/// The prompt of the host about its own tool is the decision of the person at the terminal.
+#[test]
+fn a_hook_answers_no_prompt_of_the_host_in_place_of_the_person() {
+    for (project, words) in [(served(), claude(&SERVED)), (project(), claude(&OWN))] {
+        let call = |name: &str, tool: &str, input: Value, mode: &str| {
+            let cwd = project.path().join("work");
+            let event = json!({
+                "session_id": "s1",
+                "cwd": cwd,
+                "hook_event_name": name,
+                "permission_mode": mode,
+                "tool_name": tool,
+                "tool_input": input,
+            });
+            ask(&project, &words, event.to_string())
+        };
+        for name in ["PreToolUse", "PermissionRequest"] {
+            for (tool, input) in [
+                ("ExitPlanMode", json!({ "plan": "x" })),
+                ("AskUserQuestion", json!({ "questions": [{ "question": "which?" }] })),
+                ("TodoWrite", json!({ "todos": [] })),
+            ] {
+                let told = call(name, tool, input, "default");
+                assert_eq!((told.code, &told.json, &*told.told), (0, &Value::Null, ""), "{name} {tool}: {told:?}");
+            }
+            let planning = call(name, "Bash", json!({ "command": "ls" }), "plan");
+            assert_eq!((planning.code, &planning.json), (0, &Value::Null), "{name}: {planning:?}");
+        }
+        call("PreToolUse", "Bash", json!({ "command": "rm -rf /" }), "plan").is_no("destructive");
+    }
+}
+
 #[test]
 fn sessions_begin_and_end_with_a_server_and_without_one() {
     for (project, words, is_served) in [(served(), claude(&SERVED), true), (project(), claude(&OWN), false)] {
@@ -347,11 +379,11 @@ fn a_rule_of_the_host_allows_its_sessions_only_what_it_states_for_children() {
         rule("allow", "command = \"make\"\nchildren = true"),
         rule("allow", "command = \"npm test\"\ncwd = \"anywhere\"\nchildren = true"),
         rule("allow", "command = \"npm run lint\""),
-        rule("allow", "tool = \"TodoWrite\"\nchildren = true"),
+        rule("allow", "tool = \"Notes\"\nchildren = true"),
         rule("deny", "command = \"npm publish\""),
     ];
     let policy = POLICY.replace("[agents.claude]", "[agents.claude]\nworking_dir = \"work\"");
-    let declared = "[[tools]]\nname = \"TodoWrite\"\noperation = \"tool\"\n\n";
+    let declared = "[[tools]]\nname = \"Notes\"\noperation = \"tool\"\n\n";
     project.policy(&format!("{policy}\n{declared}{}", rules.concat()));
     std::fs::create_dir(project.path().join("work/sub")).unwrap();
     let call = |command: &str, at: &str, subagent| {
@@ -377,7 +409,7 @@ fn a_rule_of_the_host_allows_its_sessions_only_what_it_states_for_children() {
     assert_eq!(call("make", "work", Some("a1")), "allow", "a subagent is a descendant");
     let todo = json!({
         "session_id": "s1", "cwd": project.path().join("work/sub"), "hook_event_name": "PreToolUse",
-        "tool_name": "TodoWrite", "tool_input": { "todos": [] },
+        "tool_name": "Notes", "tool_input": { "todos": [] },
     });
     assert_eq!(ask(&project, &claude(&OWN), todo.to_string()).decision(), "allow");
 }

@@ -209,3 +209,76 @@ async fn every_door_gives_a_line_the_same_answer() {
         }
     }
 }
+
+/// The layout of the quick start: the policy file, the state directory and `.env` lie in the project.
+#[tokio::test]
+async fn daily_work_beside_the_files_of_the_engine_is_not_denied() {
+    let mut project = Project::new();
+    let rule = "[[agents.bot.rules]]\nverdict = \"deny\"\npath = \"**/.env\"\n";
+    let file = "[engine]\nprotected = [\".env\"]\n\n[agents.bot]\nowner = \"you\"\nkind = \"foreground\"\n\
+                working_dir = \".\"\npermissions = [\"@write:src\"]\n\n";
+    project.policy(&format!("{file}{rule}"));
+    let root = project.path().to_owned();
+    fs::create_dir_all(root.join("src")).unwrap();
+    for (name, text) in
+        [("src/a.py", "TODO"), (".env", "A=1"), (".gitignore", "state\n.env\nagents.toml\n"), ("b.rs", "TODO")]
+    {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git").args(words).current_dir(&root).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {done:?}");
+    };
+    git(&["init", "-q", "."]);
+    git(&["add", "."]);
+    git(&["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "begin"]);
+    project.serve();
+    let bot = project.agent();
+    let doors = Doors { project, bot };
+    let daily = [
+        "ls",
+        "ls *",
+        "ls -la",
+        "git status",
+        "git log --oneline",
+        "git show",
+        "git diff",
+        "git diff HEAD",
+        "git diff main...HEAD",
+        "git checkout .",
+        "git restore .",
+        "git restore --staged .",
+        "git add -A",
+        "git check-ignore .env",
+        "git rm --cached .env",
+        "git stash",
+        "git commit -am x",
+        "rg TODO",
+        "git grep TODO",
+        "grep -rn TODO .",
+        "grep -rn TODO . --include='*.py'",
+        "grep -rn TODO --exclude-dir=node_modules .",
+        "find . -name '*.py' -exec grep -l TODO {} +",
+        "tar czf /tmp/x.tgz .",
+        "cp -r . /tmp/backup",
+        "test -f .env",
+        "stat agents.toml",
+        "du -sh .",
+        "tree",
+        "cargo build",
+        "npm test",
+        "make",
+        "python3 src/a.py",
+        "wc -l src/*",
+    ];
+    let mut denied = Vec::new();
+    for line in daily {
+        if doors.explain(line, false).await.decision == "deny" {
+            denied.push(line);
+        }
+    }
+    assert!(denied.is_empty(), "{denied:#?}");
+    for line in ["cat .env", "cat state/*", "cp state/approver-token x", "echo > agents.toml", "rm -rf state"] {
+        assert_eq!(doors.explain(line, false).await.decision, "deny", "{line}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, Answer, Engine, Error, Event, InitialGrants, Kind, Permission, Profile, Settings,
+    Action, Agent, Answer, Effect, Engine, Error, Event, InitialGrants, Kind, Permission, Profile, Settings,
     action::Authorization,
     agent::Mode,
     decision::{DecisionSource, Refusal, Ruled},
@@ -71,6 +71,42 @@ fn a_command_has_nothing_of_its_agent_but_what_is_named() {
                 "{refused:?}"
             );
             assert_eq!(before, host.agent.permissions().unwrap());
+        });
+    });
+}
+
+/// The attack: a confined command makes a repository, or a file for a tool chain, that leads a command which "only
+/// reads" to a program. That command is not confined.
+#[test]
+fn what_a_confined_command_made_leads_no_command_astray_unasked() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let here = ground.world.workspace();
+            let stands = here.parse().unwrap();
+            let profile = Profile::new("other".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+            let other = host.engine.register(profile, InitialGrants::nothing()).await.unwrap();
+            let verdict = |line: &str| other.verdict(&Action::command(line)).unwrap();
+            std::fs::create_dir_all(format!("{here}/before")).unwrap();
+            std::fs::write(format!("{here}/rust-toolchain.toml"), "[toolchain]\n").unwrap();
+            let lines = ["git -C planted status", "cargo --version", "cd planted && git log"];
+            assert!(
+                lines[1..2].iter().all(|line| verdict(line) == Effect::Allow),
+                "{ground}: nothing was confined yet"
+            );
+            let plant = "mkdir planted && cd planted && mkdir -p .git/objects .git/refs && echo ref: refs/heads/x > \
+                         .git/HEAD && printf '[core]\\nfsmonitor = \"touch /tmp/planted; false\"\\n' > .git/config";
+            let done = host.agent.exec(&ground.sandbox, sh(plant), &[write(&here)]).await.unwrap();
+            assert_eq!(done.code, Some(0), "{ground}: {}", shown(&done.stderr.bytes));
+            for line in lines {
+                assert_eq!(verdict(line), Effect::Ask, "{ground}: {line}");
+                let why = other.explain(&Action::command(line)).unwrap().to_string();
+                assert!(why.contains("which a confined command may have made"), "{why}");
+            }
+            // The place of `.git` at the top was held.
+            for line in ["git status", "cd before && git status", "ls planted", "cat planted/.git/HEAD"] {
+                assert_eq!(verdict(line), Effect::Allow, "{ground}: {line}");
+            }
         });
     });
 }

@@ -150,6 +150,12 @@ pub(super) fn find(of: CodingAgent, name: &str) -> Option<&'static Tool> {
     tools.get(name)
 }
 
+/// Returns true if a coding agent has a tool of this name without an effect outside of its session. Its own prompt,
+/// such as the one about a plan, is the decision of the person at its terminal.
+pub fn is_session_tool(of: CodingAgent, name: &str) -> bool {
+    find(of, name).is_some()
+}
+
 /// Returns the tools of coding agents without an effect outside of their session.
 ///
 /// ```

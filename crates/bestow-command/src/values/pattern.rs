@@ -136,11 +136,17 @@ fn equals(pattern: &str, words: &[&str]) -> bool {
         if pattern == "**" {
             return true;
         }
-        if !words.next().is_some_and(|word| is_like(pattern, word)) {
+        if !words.next().is_some_and(|word| is_like(pattern, word) && !leads_out(pattern, word)) {
             return false;
         }
     }
     words.next().is_none()
+}
+
+/// Returns true if a pattern for a path below a directory matches a path that leads out of it with `..`.
+fn leads_out(pattern: &str, word: &str) -> bool {
+    let goes_up = |text: &str| text.split('/').any(|name| name == "..");
+    pattern.contains('*') && pattern.contains('/') && goes_up(word) && !goes_up(pattern)
 }
 
 /// Options between `git` and its subcommand that take a value. An option in neither list may take a value.

@@ -37,7 +37,8 @@ pub(super) fn asks(fields: &mut Fields, about: About) -> Result<Event, Mistake> 
     fields.about = Some(about);
     let (caller, tool) = (fields.caller(&CLAUDE)?, fields.parsed("tool_name")?);
     let input = fields.object("tool_input")?;
-    Ok(Event::Asks(Box::new(Question { about, caller, tool, input })))
+    let is_planning = fields.text("permission_mode")? == Some("plan");
+    Ok(Event::Asks(Box::new(Question { about, caller, tool, input, is_planning })))
 }
 
 pub(super) fn session_of(fields: &Fields) -> Result<crate::Caller, Mistake> {

@@ -46,7 +46,7 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
     fields.about = Some(About::Call);
     let (caller, tool) = (fields.caller(&CAMEL)?, fields.parsed("toolName")?);
     let input = arguments(&fields)?;
-    Ok(Event::Asks(Box::new(Question { about: About::Call, caller, tool, input })))
+    Ok(Event::Asks(Box::new(Question { about: About::Call, caller, tool, input, is_planning: false })))
 }
 
 /// Refuses everything else: Copilot CLI takes silence as permission.

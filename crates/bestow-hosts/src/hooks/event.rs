@@ -46,6 +46,8 @@ pub struct Question {
     pub tool: ToolName,
     /// The whole input of the tool.
     pub input: Value,
+    /// True if the person at the terminal wants a plan, and no change yet.
+    pub is_planning: bool,
 }
 
 impl Question {

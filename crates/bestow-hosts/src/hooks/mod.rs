@@ -17,7 +17,7 @@ pub use output::Output;
 
 use std::time::Duration;
 
-use bestow::tool::CodingAgent;
+use bestow::tool::{CodingAgent, is_session_tool};
 
 use crate::call::{Answer, Unanswered};
 
@@ -112,6 +112,8 @@ impl Host {
     pub fn answer(self, question: &Question, answer: &Answer) -> Output {
         let about = question.about;
         match answer {
+            // The host goes on as without a hook, so its own prompts reach the person.
+            Answer::Allowed { .. } if question.is_planning || self.prompts_about(question) => Output::of_nothing(),
             Answer::Allowed { reason, feedback } => self.allow(about, reason, feedback.as_deref()),
             Answer::Denied { reason } => self.deny(about, reason),
             Answer::Changed { input, .. } if self == Host::Claude => claude::change(about, input),
@@ -128,6 +130,11 @@ impl Host {
                 ),
             },
         }
+    }
+
+    /// Returns true if the host itself asks the person about such a call, as about a plan.
+    fn prompts_about(self, question: &Question) -> bool {
+        is_session_tool(self.coding_agent(), question.tool.as_str())
     }
 
     /// Spells that there is no answer about a call. If it is not known what the hook was asked about, it is taken as a

@@ -1,6 +1,6 @@
 //! Fields that the declaration of a tool does not name.
 
-use bestow::{agent::Mode, command::built_in_tools, decision::Verdict, tool::Tool};
+use bestow::{Action, agent::Mode, command::built_in_tools, decision::Verdict, tool::Tool};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -139,5 +139,29 @@ async fn a_further_field_that_is_a_plain_text_changes_nothing_for_tools_of_files
         ("Grep", json!({ "pattern": "/keys/a", "output_mode": "content" })),
     ] {
         assert_eq!(verdict(&ann, tool, &input).await, Verdict::Allow, "{tool} {input}");
+    }
+}
+
+/// A tool may start in the directory of such a field, and read such an option.
+#[tokio::test]
+async fn a_directory_or_an_option_in_a_further_field_of_a_known_tool_is_asked_about() {
+    let world = world();
+    let agent = agent(&world, Mode::Default, &["@write:/ws"]).await;
+    for (tool, input) in [
+        ("Write", json!({ "file_path": "a", "content": "x", "cwd": "/other" })),
+        ("Edit", json!({ "file_path": "a", "old_string": "x", "new_string": "y", "workdir": "/other/deep" })),
+        ("Grep", json!({ "pattern": "x", "args": ["--pre", "sh"] })),
+        ("Grep", json!({ "pattern": "x", "extra": "-f/x" })),
+    ] {
+        let action = Action::tool(tool.parse().unwrap(), input);
+        assert_eq!(agent.explain(&action).unwrap().decision.verdict(), bestow::Effect::Ask, "{action:?}");
+    }
+    for input in [
+        json!({ "file_path": "a", "content": "x", "cwd": "/ws/sub" }),
+        json!({ "file_path": "/ws/a", "content": "x", "cwd": "/other" }),
+        json!({ "file_path": "a", "content": "x", "note": "- one - two" }),
+    ] {
+        let action = Action::tool("Write".parse().unwrap(), input);
+        assert_eq!(agent.explain(&action).unwrap().decision.verdict(), bestow::Effect::Allow, "{action:?}");
     }
 }
