@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     Error,
-    resolve_action::{listed, lists},
+    resolve_action::{is_listing, listed},
     selected::{SelectedFiles, tracked_files},
     shared::Shared,
 };
@@ -207,7 +207,7 @@ impl Shared {
         for name in &names {
             // A path that cannot be followed cannot be used either.
             let Ok(real) = self.paths.real(name) else { continue };
-            if lists(access, below) {
+            if is_listing(access, below) {
                 reached.listed.extend(listed(&*self.paths, real).map(|real| real.path));
                 continue;
             }

@@ -197,7 +197,7 @@ impl Shared {
                 }
                 Named::Path { access, text, pattern, below, certain, .. } => {
                     let all = below.is_tree() || pattern.is_some();
-                    looked.lists = lists(*access, *below);
+                    looked.lists = is_listing(*access, *below);
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
                         let matches = self.reach(&mut reached, root, pattern.as_deref(), named, trusts_names);
@@ -235,7 +235,7 @@ impl Shared {
             }
             Named::Path { access, text, below, pattern, .. } => {
                 let all = below.is_tree() || pattern.is_some();
-                let looked = &mut Looked { lists: lists(*access, *below), ..Looked::on(&*self.paths) };
+                let looked = &mut Looked { lists: is_listing(*access, *below), ..Looked::on(&*self.paths) };
                 let used = self.named_path(looked, Some(start), *access, text, all, false);
                 if let Some(root) = used.as_ref().and_then(Use::path) {
                     let matches = self.reach(reached, root, pattern.as_deref(), named, false);
@@ -570,7 +570,7 @@ impl Looked<'_> {
 }
 
 /// Returns true if a path is only listed.
-pub(super) fn lists(access: Access, below: Below) -> bool {
+pub(super) fn is_listing(access: Access, below: Below) -> bool {
     access == Access::Read && below == Below::Names
 }
 

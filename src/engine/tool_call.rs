@@ -205,7 +205,7 @@ impl Shared {
                 understood = self.may_mean(profile, understood, name, may_do);
             }
         }
-        for path in self.elsewhere(profile, call, &read) {
+        for path in self.paths_in_named_directories(profile, call, &read) {
             let used = ToolUse::Path { operation, text: path.into(), tree: call.tool.tree };
             understood = self.using_too(profile, understood, &used, UseOrigin::Input, (reached, call));
         }
@@ -225,7 +225,12 @@ impl Shared {
 
     /// Returns the relative paths of a call in each of the directories that its unnamed fields name. A tool may start
     /// there.
-    fn elsewhere(&self, profile: &Profile, call: &DeclaredCall<'_>, read: &Undeclared<'_>) -> Vec<String> {
+    fn paths_in_named_directories(
+        &self,
+        profile: &Profile,
+        call: &DeclaredCall<'_>,
+        read: &Undeclared<'_>,
+    ) -> Vec<String> {
         let (directories, _) = read.places();
         let uses = || std::iter::once(&call.own).chain(&call.further);
         let relative = uses().filter_map(|used| match used {

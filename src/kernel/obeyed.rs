@@ -60,7 +60,7 @@ impl State {
 
     /// Returns true if a confined command may have made `path`, if it exists.
     pub(crate) fn may_be_made_by_commands(&self, path: &SanitizedPath) -> bool {
-        !self.is_protected(&Permission::write(path.clone())) && self.confined_roots.may_hold_made(path)
+        !self.is_protected(&Permission::write(path.clone())) && self.confined_roots.may_have_made(path)
     }
 
     /// Returns the first of `paths` that an agent could write earlier. The content that the agent wrote may still be

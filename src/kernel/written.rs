@@ -95,7 +95,7 @@ impl ConfinedRoots {
     }
 
     /// Returns true if a confined command may have made `path`, if it exists.
-    pub(super) fn may_hold_made(&self, path: &SanitizedPath) -> bool {
+    pub(super) fn may_have_made(&self, path: &SanitizedPath) -> bool {
         let above = path.as_path().ancestors().filter_map(|above| above.to_str());
         above.filter(|root| self.0.contains(*root)).any(|root| {
             let inside = path.as_str().strip_prefix(root).unwrap_or_default().trim_start_matches('/');
@@ -130,12 +130,12 @@ mod tests {
         let mut confined = ConfinedRoots::default();
         confined.add(&[path("/ws"), path("/ws/in")]);
         for made in ["/ws/q/.git/config", "/ws/rust-toolchain.toml", "/ws/a", "/ws/in/x", "/ws/.gitx"] {
-            assert!(confined.may_hold_made(&path(made)), "{made}");
+            assert!(confined.may_have_made(&path(made)), "{made}");
         }
         for held in ["/ws/.git/config", "/ws/.vscode/tasks.json", "/other/.git/config", "/wsx/a", "/"] {
-            assert!(!confined.may_hold_made(&path(held)), "{held}");
+            assert!(!confined.may_have_made(&path(held)), "{held}");
         }
-        assert!(confined.may_hold_made(&path("/ws/in/.git/config")), "the outer root does not hold it");
+        assert!(confined.may_have_made(&path("/ws/in/.git/config")), "the outer root does not hold it");
     }
 
     #[test]
