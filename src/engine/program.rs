@@ -40,7 +40,7 @@ impl Shared {
 fn program_files(understood: &ResolvedAction) -> Vec<String> {
     let runs = |used: &Use| match (&used.target, used.operation) {
         // A word of a line belongs to that line, which the rules already cover.
-        (Target::Path(path), Operation::Exec) if used.origin != UseOrigin::Word => Some(path.to_string()),
+        (Target::Path(path), Operation::Exec) if !used.origin.is_word() => Some(path.to_string()),
         _ => None,
     };
     understood.uses.iter().filter_map(runs).collect()

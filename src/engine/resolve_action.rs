@@ -394,13 +394,17 @@ impl Shared {
             }
             // A program may write inside this directory, so rules and policies about any path in it apply.
             Ok((real, None)) if access == Access::Write && self.is_directory(&real) => {
-                Some(Use { operation, target: Target::Tree(real.path), takes: None, origin: UseOrigin::Word })
+                let origin = if is_bare(text) { UseOrigin::Label } else { UseOrigin::Word };
+                Some(Use { operation, target: Target::Tree(real.path), takes: None, origin })
             }
             Ok((real, None)) if access == Access::Read && looked.needs(&real, text) => {
                 let pinned = pinned_to(access, &real);
                 Some(used(real.path, Some(pinned), UseOrigin::Named))
             }
-            Ok((real, None)) => Some(used(real.path, None, UseOrigin::Word)),
+            Ok((real, None)) => {
+                let is_label = is_bare(text) && self.is_directory(&real);
+                Some(used(real.path, None, if is_label { UseOrigin::Label } else { UseOrigin::Word }))
+            }
             Err(why) => {
                 let written = without_up(&absolute).parse::<SanitizedPath>().ok();
                 // A process in a sandbox has a `/proc` of its own. Outside a sandbox, the name alone leads to a denial.
@@ -567,6 +571,11 @@ impl Looked<'_> {
         };
         if self.lists { listed(self.paths, found?) } else { found }
     }
+}
+
+/// Returns true for a word without a sign of a path.
+fn is_bare(text: &str) -> bool {
+    !text.contains(['/', '.', '~'])
 }
 
 /// Returns true if a path is only listed.

@@ -320,7 +320,7 @@ impl Shared {
         let mut understood = with_worse_tier(understood, &run);
         for used in run.uses.into_all() {
             // A use that the line names still needs its permission, because the line is part of the input.
-            let is_doubtful = matches!(used.origin, UseOrigin::Word | UseOrigin::Inside);
+            let is_doubtful = used.origin.is_word() || used.origin == UseOrigin::Inside;
             let origin = if is_doubtful { used.origin } else { UseOrigin::Input };
             understood.uses.add(Use { origin, ..used });
         }

@@ -84,9 +84,10 @@ impl Use {
         matches!(self.origin, UseOrigin::Named | UseOrigin::Needed)
     }
 
-    /// Returns true if the action may leave the object out. A denial of the object is then a question about the action.
+    /// Returns true if the action may leave the object out, or may not be about it. A denial of the object is then a
+    /// question about the action.
     pub(crate) fn may_be_left_out(&self) -> bool {
-        self.origin == UseOrigin::Inside
+        matches!(self.origin, UseOrigin::Inside | UseOrigin::Label)
     }
 
     /// Returns true if every verdict on `other` also applies to this use.
@@ -112,7 +113,7 @@ impl Use {
                 _,
             ) => false,
         };
-        let is_doubtful = matches!(self.origin, UseOrigin::Word | UseOrigin::Inside);
+        let is_doubtful = self.origin.is_word() || self.origin == UseOrigin::Inside;
         same && self.operation == other.operation && (!is_doubtful || self.origin == other.origin)
     }
 

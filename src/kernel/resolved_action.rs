@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, DigestTexts,
     LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Shell, StartDir, Tier, ToolName,
-    UseFacts, UseOrigin, cut,
+    UseFacts, cut,
 };
 
 use super::{
@@ -23,7 +23,7 @@ const MAX_ROOM: usize = 4096;
 
 /// Returns the uses for a record: a limited number, without words of unknown meaning.
 fn listed(mut uses: Vec<UseFacts>) -> Vec<UseFacts> {
-    uses.retain(|used| used.origin != UseOrigin::Word);
+    uses.retain(|used| !used.origin.is_word());
     uses.truncate(MAX_LISTED);
     uses
 }

@@ -139,7 +139,7 @@ impl Rules {
             | Target::Invalid { .. } => Vec::new(),
         };
         // A word that may not be a path is matched only by rules that name a path.
-        if used.origin != UseOrigin::Word || used.path().is_none() {
+        if !used.origin.is_word() || used.path().is_none() {
             places.extend(&self.0.plain);
         }
         places.sort_unstable();

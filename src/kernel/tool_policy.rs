@@ -178,7 +178,7 @@ impl Compiled {
         } else if policy.allow.is_match_candidate(&path) {
             Some(Verdict::Allow)
         } else {
-            policy.default.filter(|_| used.origin != UseOrigin::Word)
+            policy.default.filter(|_| !used.origin.is_word())
         };
         // Permission to read a file does not imply permission to run it.
         let runs = used.operation == Operation::Exec;

@@ -22,6 +22,8 @@ pub enum UseOrigin {
     /// A word of the command line may be a path or a host. The program is unknown, so the meaning of its words is
     /// unknown.
     Word,
+    /// A word without a sign of a path names a directory, and may be a label: a branch, a target, an image.
+    Label,
     /// The path lies inside a directory that the action uses. The action may use it, or leave it out.
     Inside,
     /// The input of a tool names the resource. Neither the file, the host program nor the built-in table declares the
@@ -32,6 +34,11 @@ pub enum UseOrigin {
 }
 
 impl UseOrigin {
+    /// Returns true for a word that may name the resource, or something else.
+    pub(crate) fn is_word(self) -> bool {
+        matches!(self, UseOrigin::Word | UseOrigin::Label)
+    }
+
     /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -40,6 +47,7 @@ impl UseOrigin {
             UseOrigin::Named => "named",
             UseOrigin::Needed => "needed",
             UseOrigin::Word => "word",
+            UseOrigin::Label => "label",
             UseOrigin::Inside => "inside",
             UseOrigin::Input => "input",
             UseOrigin::Declared => "declared",

@@ -93,7 +93,7 @@ fn answers(yes: &SavedDecision, action: &ResolvedAction, about: usize) -> bool {
     match &yes.about {
         Subject::Input(_) => true,
         // The words of the command line are equal.
-        Subject::Access(_) => matches!(used.origin, UseOrigin::Own | UseOrigin::Word) || is_listed(),
+        Subject::Access(_) => used.origin == UseOrigin::Own || used.origin.is_word() || is_listed(),
         Subject::Shape(_) | Subject::Doing(_) => used.origin == UseOrigin::Own || is_listed(),
     }
 }

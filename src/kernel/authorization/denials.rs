@@ -71,7 +71,7 @@ fn is_refused(no: &SavedDecision, action: &ResolvedAction, used: &Use) -> bool {
 /// Returns true for a directory with known uses. Either the sandbox denies everything else, or a command line names the
 /// directory. In the second case each denied path in it is a separate use.
 fn is_sorted_out(action: &ResolvedAction, used: &Use) -> bool {
-    let is_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
+    let is_named = used.origin == UseOrigin::Named || used.origin.is_word();
     action.in_sandbox || is_named && action.operation() == Operation::Command
 }
 

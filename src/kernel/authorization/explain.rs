@@ -93,7 +93,7 @@ impl Evaluation<'_> {
         let own = UseFacts { resource: Arc::clone(&case.action.shown), ..case.action.uses.own.facts() };
         let facts = std::iter::once(own).chain(case.action.uses.further().iter().map(Use::facts));
         let steps = facts.enumerate().map(|(place, used)| UseStep { used, decides: decides(place) });
-        steps.filter(|step| step.decides || step.used.origin != UseOrigin::Word).collect()
+        steps.filter(|step| step.decides || !step.used.origin.is_word()).collect()
     }
 
     /// Returns one change for each blocking stage, down to the first stage that allows the action.

@@ -146,7 +146,7 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
 /// Returns true for a path below `/proc` that a sandboxed command only names. The processes there are its own.
 fn is_own_proc(case: &EvaluationInput<'_>, used: &Use) -> bool {
     let is_proc = |path: &SanitizedPath| by_name(used.access(), path.as_str()) == ByName::Proc;
-    let is_only_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
+    let is_only_named = used.origin == UseOrigin::Named || used.origin.is_word();
     case.action.in_sandbox && is_only_named && used.path().is_some_and(is_proc)
 }
 

@@ -279,7 +279,7 @@ async fn a_denied_file_is_not_written_by_a_program_that_nobody_knows() {
         "gzip secrets/x",
         "git checkout -- secrets/x",
         "git rm secrets/x",
-        "unzip a.zip -d secrets",
+        "unzip a.zip -d ./secrets",
         "ed secrets/x",
         "gcc a.c -o secrets/x",
         "split a secrets/x",
@@ -599,6 +599,33 @@ async fn a_text_that_only_tells_about_a_denied_command_is_asked_about() {
     }
     let argv = call("run", json!({ "program": "git", "args": ["push", "origin"] }));
     assert_eq!(agent.verdict(&argv).unwrap(), Effect::Deny);
+}
+
+/// A word may be a branch, a target or an image, also if a directory has the same name.
+#[tokio::test]
+async fn a_word_that_names_a_denied_directory_by_chance_is_a_question() {
+    let (_place, work) = ground();
+    fs::create_dir_all(format!("{work}/state/x")).unwrap();
+    let closed = [format!("{work}/state")].map(|path| path.parse().unwrap());
+    let rules = vec![deny(Some(Operation::Read), "/**/secrets/**"), deny(Some(Operation::Read), "/**/secrets")];
+    for mode in [Mode::Default, Mode::Bypass] {
+        let engine = Engine::new(Settings::default()).unwrap();
+        let settings = settings(|settings| settings.protected = closed.clone().into());
+        let agent = bound_under(&engine, &work, mode, rules.clone(), settings).await;
+        let labels = [
+            "git merge secrets",
+            "git rebase state",
+            "git branch -d secrets",
+            "git push origin secrets",
+            "docker run secrets",
+            "gh pr checkout state",
+            "frob secrets",
+        ];
+        all_asked(&agent, &labels);
+        all_denied(&agent, &["frob secrets/x", "cat secrets/x", "ls secrets", "frob ./state"]);
+        let denied_by_person = Action::read(&format!("{work}/secrets"));
+        assert_eq!(agent.verdict(&denied_by_person).unwrap(), Effect::Deny);
+    }
 }
 
 /// A file that git does not track is neither written nor removed by what names its directory.
