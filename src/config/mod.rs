@@ -36,7 +36,8 @@ mod tools;
 mod tried_examples;
 
 use std::{
-    path::{Path, PathBuf},
+    io,
+    path::{Component, Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
@@ -72,7 +73,7 @@ impl PolicyFile {
     pub fn new(path: impl Into<PathBuf>) -> PolicyFile {
         let path = path.into();
         // Only an empty path has no absolute form, and reading it is an error.
-        let absolute = std::path::absolute(&path).unwrap_or_default();
+        let absolute = from_here(&path).unwrap_or_default();
         PolicyFile { path, absolute, home: home() }
     }
 
@@ -134,6 +135,22 @@ impl PolicyFile {
         let Found { bytes, ground, exposed } = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
         Ok((PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() }, exposed))
     }
+}
+
+/// Returns the absolute form of `path`. Each `..` at its start leads up from the current directory itself, as the system
+/// reads it. The name of that directory is not on the way, so nobody moves the file by replacing the directory.
+fn from_here(path: &Path) -> io::Result<PathBuf> {
+    if path.is_absolute() || path.as_os_str().is_empty() {
+        return std::path::absolute(path);
+    }
+    let (mut here, mut rest) = (std::env::current_dir()?, path.components());
+    while let Some(part @ (Component::CurDir | Component::ParentDir)) = rest.clone().next() {
+        if part == Component::ParentDir {
+            here.pop();
+        }
+        rest.next();
+    }
+    std::path::absolute(here.join(rest.as_path()))
 }
 
 /// Returns the home directory. This is the only place where this module reads the environment.

@@ -195,8 +195,7 @@ impl Agent {
             input: said.and_then(input_of),
             digest: *facts.input,
         };
-        let text = said.map(text_of).unwrap_or_default();
-        let secrets = Secrets::of(&text);
+        let secrets = said.map_or_else(|| Secrets::of(""), secrets_of);
         let further = action.uses.iter().enumerate().skip(1);
         let part = |(about, used): (usize, &Use)| {
             let UseFacts { operation, resource, origin, .. } = used.facts();
@@ -447,6 +446,13 @@ fn input_of(action: &Action) -> Option<serde_json::Value> {
     match &action.what {
         What::Call(input) => Some(redacted_value(input)),
         What::Plain(..) => None,
+    }
+}
+
+fn secrets_of(action: &Action) -> Secrets<'_> {
+    match &action.what {
+        What::Plain(_, text) => Secrets::of(text),
+        What::Call(input) => Secrets::of_input(input),
     }
 }
 

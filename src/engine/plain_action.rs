@@ -92,17 +92,26 @@ pub(super) fn invalid(base: ResolvedAction, text: &str, why: &str) -> ResolvedAc
     ResolvedAction { shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..about(base, target, None) }
 }
 
+/// Refuses a text in the place of a host. A password may stand before a host, as in a URL.
+fn invalid_host(base: ResolvedAction, text: &str, why: &str) -> ResolvedAction {
+    let shown = match text.contains("//") {
+        true => redacted(text),
+        false => redacted(&format!("//{text}")).trim_start_matches("//").into(),
+    };
+    ResolvedAction { shown, ..invalid(base, text, why) }
+}
+
 /// Resolves a network access. The network permission covers every host; rules decide about single hosts.
 pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
     if text == Target::Network.resource() {
         return by_itself(base, Permission::Network);
     }
     if let Some(host) = host_of_url(text) {
-        return invalid(base, text, &format!("a URL is not a host: name the host `{}`", Escaped(host)));
+        return invalid_host(base, text, &format!("a URL is not a host: name the host `{}`", Escaped(host)));
     }
     let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if !is_host {
-        return invalid(base, text, "a host is a name or an address, without spaces");
+        return invalid_host(base, text, "a host is a name or an address, without spaces");
     }
     // Host names are case-insensitive, and a trailing dot only marks them as complete.
     let host = text.to_ascii_lowercase();
@@ -114,13 +123,11 @@ pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
     let canonical = canonical_host(name);
     let text = canonical.as_deref().unwrap_or_else(|| name.trim_end_matches('.'));
     if text.is_empty() {
-        return invalid(base, text, "a host is a name or an address, without spaces");
+        return invalid_host(base, text, "a host is a name or an address, without spaces");
     }
     let (target, takes) = (Target::Host(text.into()), Some(PinnedPermission::from(Permission::Network)));
     let tier_reason = "needs nothing but the permission".into();
-    // The text may have a password before the host, as in a URL.
-    let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
-    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }
+    ResolvedAction { shown: text.into(), tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }
 }
 
 /// Resolves a use of the engine's own socket, which has one name.

@@ -271,9 +271,9 @@ impl Shared {
         }
         let worst = followed.worst.filter(|worst| worst.classification.tier == Tier::Destructive);
         if let Some(worst) = worst.filter(|_| understood.tier != Some(Tier::Destructive)) {
-            let whole = read.texts.join("\n");
+            let input = serde_json::from_str(&understood.input).unwrap_or_default();
             understood.tier = Some(Tier::Destructive);
-            (understood.tier_reason, understood.destructive) = destruction(&worst, &whole);
+            (understood.tier_reason, understood.destructive) = destruction(&worst, &input);
         }
         Ok(understood)
     }
@@ -349,7 +349,7 @@ impl Shared {
             ToolUse::Command(_) | ToolUse::Tool => return understood,
         };
         if let Target::Invalid { text, why } = &other.uses.own.target {
-            return invalid(understood, text, why);
+            return ResolvedAction { shown: other.shown.clone(), ..invalid(understood, text, why) };
         }
         if let (ToolUse::Path { tree: true, .. }, Some(root)) = (used, other.uses.own.path()) {
             self.reach_of_call(reached, other.uses.own.access(), root, call);
@@ -418,7 +418,7 @@ impl Shared {
         let worst = followed.worst.take().filter(|worst| worst.classification.tier == Tier::Destructive);
         let tier = if worst.is_some() { Tier::Destructive } else { Tier::Dangerous };
         let (tier_reason, destructive) =
-            worst.map_or_else(|| (UNLISTED.into(), None), |worst| destruction(&worst, &input.to_string()));
+            worst.map_or_else(|| (UNLISTED.into(), None), |worst| destruction(&worst, input));
         let destructive = destructive.or_else(|| {
             destroying_word(&name).map(|word| Destructive {
                 impact_scope: format!("what a tool whose name says `{word}` is given").into(),
@@ -626,8 +626,8 @@ fn session_tool(base: ResolvedAction, input: &Value) -> ResolvedAction {
 }
 
 /// Returns the reason and the effects of a destructive command in a tool's input, without secrets.
-fn destruction(worst: &Judged, whole: &str) -> (Arc<str>, Option<Destructive>) {
-    let secrets = Secrets::of(whole);
+fn destruction(worst: &Judged, input: &Value) -> (Arc<str>, Option<Destructive>) {
+    let secrets = Secrets::of_input(input);
     let destructive = Destructive {
         impact_scope: secrets.redacted_in(&worst.classification.impact()),
         rollback_advice: worst.rollback_advice().into(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, DigestTexts,
-    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Shell, StartDir, Tier, ToolName,
-    UseFacts, cut,
+    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Secrets, Shell, StartDir, Tier, ToolName,
+    UseFacts, cut, has_mark,
 };
 
 use super::{
@@ -117,7 +117,7 @@ impl ResolvedAction {
             resource: Arc::clone(&self.shown),
             input: self.whole(own.clone(), cwd, &further),
             access: self.access(own, cwd),
-            uses: listed(further),
+            uses: listed(self.without_secrets(further)),
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             circumstances: self.circumstances,
@@ -130,6 +130,35 @@ impl ResolvedAction {
             overrides: self.overrides,
             cut: self.cut || cut(&self.shown).is_some(),
         })
+    }
+
+    /// Returns the uses for people and records. The word of a line that is a secret may be read as a path, too.
+    pub(crate) fn shown_uses(&self) -> Vec<UseFacts> {
+        self.without_secrets(self.uses.further().iter().map(Use::facts).collect())
+    }
+
+    /// Returns one of the uses for people and records.
+    pub(crate) fn shown_use(&self, used: &Use) -> UseFacts {
+        let mut shown = self.without_secrets(vec![used.facts()]);
+        shown.pop().unwrap_or_else(|| used.facts())
+    }
+
+    /// Redacts the secrets of the action in its uses, except those that its own text shows.
+    fn without_secrets(&self, mut uses: Vec<UseFacts>) -> Vec<UseFacts> {
+        if uses.is_empty() || !self.cut && !has_mark(&self.shown) {
+            return uses;
+        }
+        let of_text = Secrets::of(self.target().resource());
+        let input = serde_json::from_str(&self.input).ok();
+        let all = match &input {
+            Some(input) => of_text.and(Secrets::of_input(input)),
+            None => of_text,
+        };
+        let secrets = all.besides(&self.shown);
+        for used in &mut uses {
+            used.resource = secrets.removed_from(&used.resource);
+        }
+        uses
     }
 
     /// Returns the digest of everything that an approval of the action is bound to. `own` contains the operation, the

@@ -7,22 +7,42 @@ use std::sync::Arc;
 
 use super::{Access, SanitizedPath, is_device_name};
 
-/// Paths below the home directory: keys, tokens and passwords of the person.
-const IN_HOME: [&str; 26] = [
+/// The beginning of the names of files in a home directory that have a credential of bestow: `.bestow-claude`.
+pub(crate) const OF_BESTOW: &str = ".bestow-";
+
+/// Paths below the home directory: keys, tokens and passwords of the person, and of the coding agents that run for them.
+/// The files of bestow are those that its manual names; an engine adds those that it finds ([`OF_BESTOW`]).
+const IN_HOME: [&str; 42] = [
     ".aws",
     ".azure",
+    ".bestow-claude",
+    ".bestow-codex",
+    ".bestow-copilot",
+    ".bestow-gemini",
+    ".bestow-lead",
     ".bitcoin",
     ".cargo/credentials",
     ".cargo/credentials.toml",
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".codex/.credentials.json",
+    ".codex/auth.json",
     ".config/1Password",
     ".config/containers/auth.json",
     ".config/gcloud",
     ".config/gh",
     ".config/git/credentials",
+    ".config/github-copilot",
     ".config/op",
     ".config/rclone",
+    ".copilot/config.json",
+    ".copilot/mcp-oauth-config",
     ".docker",
     ".gem/credentials",
+    ".gemini/a2a-oauth-tokens.json",
+    ".gemini/gemini-credentials.json",
+    ".gemini/mcp-oauth-tokens.json",
+    ".gemini/oauth_creds.json",
     ".git-credentials",
     ".gnupg",
     ".kube",

@@ -75,7 +75,7 @@ pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference, camel_case};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
 pub use file_identity::{Anchor, FileIdentity};
 pub use floor::Floor;
-pub(crate) use floor::{ByName, by_name};
+pub(crate) use floor::{ByName, OF_BESTOW, by_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, PinnedPermission, Place, Scope};
 pub use id::{

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs as disk};
 
 use crate::{
     fs,
-    model::{Floor, SanitizedPath},
+    model::{Floor, OF_BESTOW, SanitizedPath},
 };
 
 impl Floor {
@@ -16,11 +16,19 @@ impl Floor {
     pub fn of_this_machine() -> Floor {
         let homes = homes();
         let named = homes.iter().fold(Floor::default(), Floor::with_home);
+        let named = named.with(homes.iter().flat_map(credentials_of_bestow));
         let led = named.protected().to_vec();
         let led = led.iter().filter_map(real);
         let of_this_process = format!("/proc/{}", std::process::id()).parse();
         named.with(led.chain(of_this_process)).with_proc_at(proc_mounts())
     }
+}
+
+/// Returns the files in a home that have a credential of bestow, by their names.
+fn credentials_of_bestow(home: &SanitizedPath) -> Vec<SanitizedPath> {
+    let entries = disk::read_dir(home.as_path()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(OF_BESTOW)).filter_map(|name| format!("{home}/{name}").parse().ok()).collect()
 }
 
 /// Returns the homes of the user of this process, from the password database and from `HOME`.

@@ -99,8 +99,7 @@ async fn served(
     let to_socket = std::path::absolute(args.state.join(SERVER_SOCKET)).map_err(Exit::failed)?;
     // The links of an earlier server are not valid any more.
     remove_page(&args.state);
-    // `bestow dashboard` finds the server by this file.
-    let found = Ready::tell(&url, &to_socket, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
+    let found = Ready::tell_if_possible(&url, &to_socket, &args.state.join(SERVER_FILE));
     let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, &to_socket, file));
     let ready = (found, ready.transpose().map_err(Exit::failed)?);
     notify("READY=1");
@@ -163,6 +162,21 @@ impl Ready {
         let told = json!({ "url": url, "socket": socket.to_str(), "pid": std::process::id() });
         write_whole(file, &format!("{told}\n"))?;
         Ok(Ready(file.to_owned()))
+    }
+
+    /// Says where the server is in the file by which hooks and `bestow dashboard` find it. Without room for that file,
+    /// the server goes on: its socket and its address are there, and who looks for the file is told that there is none.
+    fn tell_if_possible(url: &str, socket: &Path, file: &Path) -> Option<Ready> {
+        let told = Ready::tell(url, socket, file);
+        if let Err(why) = &told {
+            // The file of an earlier server would lead to an address that may be somebody else's by now.
+            let _ = fs::remove_file(file);
+            eprintln!(
+                "bestow: {why}; the server goes on without it: hooks and `bestow dashboard` do not find it until a \
+                 server starts with room for the file, or they are given `--url {url}`"
+            );
+        }
+        told.ok()
     }
 }
 

@@ -4,6 +4,9 @@ use std::{fs, path::Path};
 
 use bestow::text::Escaped;
 
+/// The state directory, if no other is named.
+pub(crate) const STATE_DIRECTORY: &str = "state";
+
 /// The file that has the address of the running server.
 pub(crate) const SERVER_FILE: &str = "server.json";
 

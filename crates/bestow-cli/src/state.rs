@@ -98,7 +98,7 @@ pub(crate) fn verify_person(state: &Path, person: &PersonArgs) -> Result<(), Exi
 }
 
 /// Returns true if a directory has a file of a journal. Some of them may be lost.
-fn has_files_of_state(directory: &Path) -> bool {
+pub(crate) fn has_files_of_state(directory: &Path) -> bool {
     let is_of_state = |name: &str| name == "LOCK" || name.starts_with("journal-") || name.starts_with("snapshot-");
     let names = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.into_iter().any(|name| name.to_str().is_some_and(is_of_state))

@@ -89,7 +89,7 @@ pub(super) fn all(case: &EvaluationInput<'_>, above: &[&Agent]) -> ApplicableRul
 /// Returns true if an approval answers a prompt about one use. The answered request must have shown this use.
 fn answers(yes: &SavedDecision, action: &ResolvedAction, about: usize) -> bool {
     let Some(used) = action.uses.iter().nth(about) else { return false };
-    let is_listed = || yes.listed(&used.facts());
+    let is_listed = || yes.listed(&action.shown_use(used));
     match &yes.about {
         Subject::Input(_) => true,
         // The words of the command line are equal.
@@ -214,7 +214,7 @@ fn people(case: &EvaluationInput<'_>, heard: &mut ApplicableRules) {
 /// permissions, the action needs a new request.
 fn is_for_all(yes: &SavedDecision, action: &ResolvedAction) -> bool {
     let takes = |used: &&Use| used.takes.is_some() || used.origin == UseOrigin::Given;
-    action.uses.further().iter().filter(takes).all(|used| yes.showed(&used.facts()))
+    action.uses.further().iter().filter(takes).all(|used| yes.showed(&action.shown_use(used)))
 }
 
 /// Returns true if an approval answers the prompts of all hooks. Each hook must have asked in the answered request, and

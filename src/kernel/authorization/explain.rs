@@ -91,7 +91,7 @@ impl Evaluation<'_> {
             Some(_) | None => place == 0,
         };
         let own = UseFacts { resource: Arc::clone(&case.action.shown), ..case.action.uses.own.facts() };
-        let facts = std::iter::once(own).chain(case.action.uses.further().iter().map(Use::facts));
+        let facts = std::iter::once(own).chain(case.action.shown_uses());
         let steps = facts.enumerate().map(|(place, used)| UseStep { used, decides: decides(place) });
         steps.filter(|step| step.decides || !step.used.origin.is_word()).collect()
     }

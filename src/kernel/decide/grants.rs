@@ -166,6 +166,8 @@ impl State {
         Ok(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.pinned)).collect())
     }
 
+    /// Revokes a grant. If `owner` is set, the actor may only touch grants of that owner; an agent, only those of its
+    /// own. A grant of another owner looks as if it did not exist.
     pub(super) fn revoke(
         &self,
         id: GrantId,
@@ -174,8 +176,12 @@ impl State {
         reason: Option<Reason>,
     ) -> Result<Vec<Event>, Refusal> {
         let grant = self.grants.get(&id).ok_or(Refusal::UnknownGrant(id))?;
-        if let (Some(owner), Some(holder)) = (owner, self.agents.get(&grant.to)) {
-            same_owner(holder, owner)?;
+        let owner_of = |agent: &AgentId| self.agents.get(agent).map(|agent| &agent.profile.owner);
+        let of_actor = if let Actor::Agent(agent) = &by { owner_of(agent) } else { None };
+        if let (Some(owner), Some(of_holder)) = (owner.or(of_actor), owner_of(&grant.to))
+            && owner != of_holder
+        {
+            return Err(Refusal::UnknownGrant(id));
         }
         if let Actor::Agent(agent) = &by
             && grant.to != *agent

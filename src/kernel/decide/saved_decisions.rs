@@ -113,9 +113,10 @@ impl State {
         reason: Option<Reason>,
     ) -> Result<Vec<Event>, Refusal> {
         let ruling = self.rulings.get(&id).ok_or(Refusal::UnknownRuling(id))?;
-        // The owner is stored in the decision, because its agent may be retired.
-        if let Some(owner) = owner.filter(|owner| **owner != ruling.owner) {
-            return Err(Refusal::OtherOwner { agent: ruling.agent.clone(), owner: owner.clone() });
+        // The owner is stored in the decision, because its agent may be retired. A decision of another owner looks as
+        // if it did not exist.
+        if owner.is_some_and(|owner| *owner != ruling.owner) {
+            return Err(Refusal::UnknownRuling(id));
         }
         Ok(vec![Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::Revoked { by, reason } }])
     }

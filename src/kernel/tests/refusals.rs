@@ -325,7 +325,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("OtherOwner", answer(2, "them", Answer::allow())),
         ("OtherOwner", grant("lead", "eve", &["@network"])),
         ("OtherOwner", give("ann", "them", &["@network"], Scope::Always)),
-        ("OtherOwner", revoke(number("lead"), Actor::Operator, Some("them"))),
+        ("UnknownGrant", revoke(number("lead"), Actor::Operator, Some("them"))),
         ("OtherOwner", create("kid", "them", Kind::Subagent, &[])),
         ("NotForeground", Command::Connected { agent: id("ann") }),
         ("NotForeground", Command::UserActive { agent: id("ann") }),

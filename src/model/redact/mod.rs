@@ -5,12 +5,15 @@
 //! has the form of a token, or it stands where a known program takes a password. Text that could run is shown, even if
 //! its name suggests a secret. Redaction is a safety net and no guarantee.
 
+mod cookies;
 mod forms;
+mod json;
 mod mark;
 mod names;
 mod places;
 mod scan;
 mod tokens;
+mod urls;
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
@@ -38,17 +41,26 @@ pub(crate) struct Secrets<'t> {
     text: &'t str,
     spans: Vec<Range<usize>>,
     /// The secrets that are long enough to be distinct from other words, longest first.
-    values: Vec<&'t str>,
+    values: Vec<Cow<'t, str>>,
 }
 
 impl<'t> Secrets<'t> {
     pub(crate) fn of(text: &'t str) -> Secrets<'t> {
         let spans = scan::secrets(text);
-        let mut values: Vec<_> = spans.iter().filter_map(|span| text.get(span.clone())).collect();
-        values.retain(|value| value.len() >= SHORTEST);
-        values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
-        values.dedup();
+        let values = long_enough(spans.iter().filter_map(|span| text.get(span.clone())).map(Cow::Borrowed).collect());
         Secrets { text, spans, values }
+    }
+
+    /// Returns the secrets of the input of a tool.
+    pub(crate) fn of_input(input: &Value) -> Secrets<'static> {
+        let values = json::redacted(input).found.into_iter().map(Cow::Owned).collect();
+        Secrets { text: "", spans: Vec::new(), values: long_enough(values) }
+    }
+
+    /// Adds the secrets of another source.
+    pub(crate) fn and(self, others: Secrets<'t>) -> Secrets<'t> {
+        let values = self.values.into_iter().chain(others.values).collect();
+        Secrets { values: long_enough(values), ..self }
     }
 
     /// Returns the text without secrets, for a command line that runs `programs`. A word that is part of a program name
@@ -59,17 +71,24 @@ impl<'t> Secrets<'t> {
         without(self.text, self.spans.iter().filter(is_secret)).into()
     }
 
+    /// Leaves out the secrets that `shown` has at another place. Who reads it knows them, and they may be paths there.
+    pub(crate) fn besides(mut self, shown: &str) -> Secrets<'t> {
+        self.values.retain(|value| !shown.contains(&**value));
+        self
+    }
+
     /// Redacts a text that was derived from the source text. It may contain secrets that only the source text
     /// identifies.
     pub(crate) fn redacted_in(&self, made: &str) -> Arc<str> {
-        if self.values.is_empty() {
-            return redacted(made);
-        }
+        if self.values.is_empty() { redacted(made) } else { redacted(&self.removed_from(made)) }
+    }
+
+    /// Redacts the secrets of the source text, and no others, in a text that was derived from it.
+    pub(crate) fn removed_from(&self, made: &str) -> Arc<str> {
         if self.values.len() > MOST {
             return MARK.into();
         }
-        let plain = self.values.iter().fold(made.to_owned(), |text, value| text.replace(value, &mark(value)));
-        redacted(&plain)
+        self.values.iter().fold(made.to_owned(), |text, value| text.replace(&**value, &mark(value))).into()
     }
 }
 
@@ -78,31 +97,18 @@ pub(crate) fn redacted_with(text: &str, source: &str) -> Arc<str> {
     Secrets::of(source).redacted_in(text)
 }
 
-/// Redacts a JSON value: the texts inside, and each value whose name suggests a secret.
+/// Redacts a JSON value: the secrets in its texts, the values below a name that suggests a secret, and the options of
+/// commands that are lists of words.
 pub(crate) fn redacted_value(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::from(redacted(text).as_ref()),
-        Value::Array(list) => list.iter().map(redacted_value).collect(),
-        Value::Object(object) => {
-            let inside = |(name, value): (&String, &Value)| {
-                (name.clone(), hidden(name, value).unwrap_or_else(|| redacted_value(value)))
-            };
-            Value::Object(object.iter().map(inside).collect())
-        }
-        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain.clone(),
-    }
+    json::redacted(value).value
 }
 
-/// Returns the mark for a value whose name suggests a secret, if the value looks like one.
-fn hidden(name: &str, value: &Value) -> Option<Value> {
-    if names::strength(name) != Some(names::Strength::Strong) {
-        return None;
-    }
-    match value {
-        Value::String(text) => scan::is_token(text).then(|| mark(text).into()),
-        Value::Number(number) => Some(mark(&number.to_string()).into()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    }
+/// Returns the secrets that are searched in other texts.
+fn long_enough(mut values: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
+    values.retain(|value| value.len() >= SHORTEST);
+    values.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+    values.dedup();
+    values
 }
 
 fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s Range<usize>>) -> Cow<'t, str> {

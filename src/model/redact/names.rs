@@ -20,10 +20,26 @@ const ENDS: [&str; 8] = ["password", "passwd", "passphrase", "passwort", "pass",
 const NOT: [&str; 5] = ["bypass", "compass", "trespass", "underpass", "overpass"];
 
 /// Whole words that suggest a secret.
-const WHOLE: [&str; 6] = ["authorization", "cookie", "otp", "passcode", "pwd", "jwt"];
+const WHOLE: [&str; 12] = [
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "creds",
+    "jwt",
+    "otp",
+    "passcode",
+    "psk",
+    "pw",
+    "pwd",
+];
 
 /// Words that may suggest a secret.
-const WEAK: [&str; 9] = ["key", "keys", "auth", "credential", "credentials", "secrets", "sig", "signature", "tokens"];
+const WEAK: [&str; 7] = ["key", "keys", "auth", "secrets", "sig", "signature", "tokens"];
+
+/// Names in the query of a URL whose value is a secret there, and seldom elsewhere.
+const IN_QUERY: [&str; 3] = ["code", "session", "sid"];
 
 /// Returns true if a name ends with the last two letters of a word that suggests a secret. Most names do not, so this
 /// test avoids further comparisons.
@@ -32,12 +48,15 @@ fn ends_like_one(name: &str) -> bool {
         return false;
     };
     let letters = [one.to_ascii_lowercase(), last.to_ascii_lowercase()];
-    !before.is_empty()
+    // Of these words, one has no letter before the last two.
+    (!before.is_empty() || letters == *b"pw")
         && matches!(
             &letters,
             b"al"
                 | b"de"
+                | b"ds"
                 | b"en"
+                | b"er"
                 | b"et"
                 | b"ey"
                 | b"ie"
@@ -46,9 +65,11 @@ fn ends_like_one(name: &str) -> bool {
                 | b"ns"
                 | b"on"
                 | b"rd"
+                | b"pw"
                 | b"re"
                 | b"rt"
                 | b"se"
+                | b"sk"
                 | b"ss"
                 | b"th"
                 | b"tp"
@@ -93,6 +114,23 @@ pub(super) fn strength(name: &str) -> Option<Strength> {
         return Some(Strength::Strong);
     }
     WEAK.contains(&last).then_some(Strength::Weak)
+}
+
+/// Classifies the name of a field in JSON. Below some names, a list or an object has nothing but secrets.
+pub(super) fn strength_of_field(name: &str, has_fields: bool) -> Option<Strength> {
+    let last = last_words(name).0;
+    let is_whole = has_fields && matches!(last.as_str(), "cookies" | "secrets" | "tokens");
+    if is_whole { Some(Strength::Strong) } else { strength(name) }
+}
+
+/// Returns true for a name in the query of a URL whose value is a secret.
+pub(super) fn is_secret_in_query(name: &str) -> bool {
+    strength(name).is_some() || WEAK.contains(&name) || IN_QUERY.contains(&name)
+}
+
+/// Returns true for a program whose words or options have secrets at places of their own.
+pub(super) fn takes_secrets(program: &str) -> bool {
+    option_of(base_name(program)).is_some() || !secret_words_of(program).is_empty()
 }
 
 fn is_variable(name: &str) -> bool {
@@ -140,6 +178,7 @@ mod tests {
             assert!(ends_like_one(word) && strength(&format!("X_{word}_")).is_some(), "{word}");
             assert!(ends_like_one(&word.to_ascii_uppercase()), "{word}");
         }
+        assert!(WHOLE.iter().all(|word| strength(word) == Some(Strength::Strong) || *word == "pwd"));
         assert!(!ends_like_one("ey") && !ends_like_one("--") && !ends_like_one("main"));
     }
 }

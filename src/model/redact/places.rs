@@ -177,7 +177,7 @@ impl<'t> Reader<'t> {
             let word = command.words.get(at).map(|word| self.part(word)).unwrap_or_default();
             let reads = word.strip_prefix("--").and_then(|option| option.strip_suffix("-stdin"));
             if reads.and_then(strength) == Some(Strength::Strong) {
-                self.take_input(command, before, None);
+                self.take_input(command, before, None, All);
             }
             let rows = if at < MOST_PROGRAMS { secret_words_of(word) } else { &[] };
             for row in rows {
@@ -213,11 +213,15 @@ impl<'t> Reader<'t> {
         let mut option = None;
         for part in row.split(' ') {
             match part {
-                "<" => return self.take_input(command, before, row.split(' ').next_back().and_then(separator)),
+                "<" => return self.take_input(command, before, row.split(' ').next_back().and_then(separator), All),
+                "<1" => return self.take_input(command, before, None, First),
                 "*" => match self.operand(command, at) {
                     Some(operand) => (at, option) = (operand + 1, None),
                     None => return,
                 },
+                _ if part.strip_suffix('§').is_some_and(is_prefix) => {
+                    return self.take_behind(part.trim_end_matches('§'), command, first);
+                }
                 "**" => (at, option) = (at.max(command.words.len().saturating_sub(1)), None),
                 _ if part.ends_with('§') => {
                     let after = separator(part);
@@ -279,11 +283,21 @@ impl<'t> Reader<'t> {
         (at..command.words.len()).find(is_operand)
     }
 
+    /// Takes what follows `prefix` in the words that begin with it, as in `/p:SECRET`.
+    fn take_behind(&mut self, prefix: &str, command: &Command, first: usize) {
+        for word in command.words.iter().skip(first) {
+            if self.part(word).starts_with(prefix) {
+                self.found.push((word.start + prefix.len()..word.end, Strength::Certain));
+            }
+        }
+    }
+
     /// Takes the words that another command says to this one, and the texts given to either of them.
-    fn take_input(&mut self, command: &Command, before: Option<&Command>, after: Option<char>) {
+    fn take_input(&mut self, command: &Command, before: Option<&Command>, after: Option<char>, lines: Lines) {
         let said = before.filter(|before| !before.is_redirected);
         let given = command.given.iter().chain(said.into_iter().flat_map(|said| &said.given));
-        for span in given.cloned().collect::<Vec<_>>() {
+        let most = if lines == First { 1 } else { usize::MAX };
+        for span in given.take(most).cloned().collect::<Vec<_>>() {
             self.take(Some(span), after, Strength::Certain);
         }
         let Some((program, rest)) = said.and_then(|said| said.words.split_first()) else { return };
@@ -310,6 +324,20 @@ impl<'t> Reader<'t> {
         };
         self.found.push((start..span.end, strength));
     }
+}
+
+/// The lines of its input that a command takes for a secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    All,
+    /// It may run the others.
+    First,
+}
+use Lines::{All, First};
+
+/// Returns true for the beginning of a word before its secret, as in `/p:§`.
+fn is_prefix(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('*')
 }
 
 /// Returns the character before the secret in `*:§`.

@@ -5,11 +5,12 @@ use std::{cell::Cell, ops::Range};
 use bestow_command::internal::SecretOption;
 
 use super::{
+    cookies::{self, pieces},
     forms::{is_random_key, is_telegram_id},
     mark::{MARK_START, mark_at},
     names::{self, Strength},
     places::places,
-    tokens,
+    tokens, urls,
 };
 
 /// Returns the secrets in `text`, in order. No secret is inside another.
@@ -32,7 +33,8 @@ pub(super) fn secrets_counting(text: &str) -> (Vec<Range<usize>>, usize) {
         seen: Default::default(),
         steps: Cell::new(text.len()),
     };
-    let places = places(text, &scanner.steps).into_iter();
+    let places = places(text, &scanner.steps).into_iter().chain(urls::places(text)).chain(cookies::places(text));
+    let places = places.flat_map(|(span, strength)| pieces(text, span).into_iter().map(move |piece| (piece, strength)));
     let known: Vec<_> =
         places.filter(|(span, strength)| scanner.hides(span, *strength)).map(|(span, _)| span).collect();
     let (found, steps) = scanner.all();
@@ -219,13 +221,18 @@ impl Scanner<'_> {
         }
         let before = run.start.checked_sub(1).and_then(|at| self.byte(at));
         let begins = before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=' | b'('));
-        let user = self.part(run);
+        let user = self.part(run.clone());
         if !begins || NO_USERS.iter().any(|word| user.eq_ignore_ascii_case(word)) {
             return false;
         }
         let end = self.while_like(start, |byte| is_plain(byte) && !matches!(byte, b'@' | b'/' | b'=' | b','));
         let host = end + 1..self.while_like(end + 1, is_name);
-        if end < start + 3 || self.byte(end) != Some(b'@') || !is_host(self.part(host)) {
+        // A text that has nothing else names a host, whatever its name is.
+        let behind = self.part(host.end..self.bytes.len());
+        let is_port = behind.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_whole = run.start == 0 && !host.is_empty() && (behind.is_empty() || is_port);
+        let has_password = end >= start + 3 && is_host(self.part(host)) || end > start && is_whole;
+        if self.byte(end) != Some(b'@') || !has_password {
             return false;
         }
         self.keep_or_leave_out(start..end, Strength::Certain);
@@ -530,7 +537,7 @@ impl Scanner<'_> {
 }
 
 /// Returns true for a variable: `$NAME` or `${NAME}`.
-fn is_reference(value: &str) -> bool {
+pub(super) fn is_reference(value: &str) -> bool {
     value.strip_prefix('$').is_some_and(|name| {
         let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
         name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -602,12 +609,23 @@ fn ends_value(byte: u8, is_data: bool) -> bool {
         || !is_data && byte.is_ascii_whitespace()
 }
 
-fn is_scheme(word: &str) -> bool {
+/// Returns true for the scheme of an `Authorization` header.
+pub(super) fn is_scheme(word: &str) -> bool {
     ["basic", "bearer", "digest", "negotiate", "token", "apikey"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
+/// Returns the spans of the parts of `text` between these signs.
+pub(super) fn ranges_of(text: &str, sign: char) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    text.split(sign).map(move |part| {
+        let span = from..from + part.len();
+        from = span.end + sign.len_utf8();
+        span
+    })
+}
+
 /// Returns true for a byte that is neither a shell operator nor white space.
-fn is_plain(byte: u8) -> bool {
+pub(super) fn is_plain(byte: u8) -> bool {
     is_name(byte) || matches!(byte, b'+' | b'/' | b'=' | b'%' | b'@' | b':' | b',' | b'^' | b'~')
 }
 

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
-use super::{MARK, Secrets, mark::MARK_START, redacted, redacted_with, scan};
+use serde_json::json;
+
+use super::{MARK, Secrets, mark::MARK_START, redacted, redacted_value, redacted_with, scan};
 
 const SECRET: &str = "hunter2aB3x";
 
@@ -186,6 +188,127 @@ fn what_is_left_out_says_how_long_it_was() {
     assert!(super::has_mark("x [redacted 11]") && super::has_mark("[redacted]") && !super::has_mark("[redacted x]"));
 }
 
+/// The secrets of a line at the places of programs, services and headers. One looks like a word, and one like a token.
+#[test]
+fn no_secret_of_a_line_stays_at_an_unusual_place() {
+    for line in [
+        "curl --oauth2-bearer § https://h",
+        "curl --cookie 'session=§' https://h",
+        "curl --cookie 'a=§; b=§' https://h",
+        "curl -b session=§ https://h",
+        "curl -H 'Cookie: session=§; other=§' https://h",
+        "sudo -S <<< §",
+        "sudo -kS -u ann ls <<< §",
+        "echo § | sudo -S ls",
+        "node x --pw §",
+        "CREDS=§ node x",
+        "node x --credentials=§",
+        "twine upload -p § dist/x.whl",
+        "sqlcmd -P § -Q 'select 1'",
+        "xfreerdp /u:ann /p:§ /v:h",
+        "ansible-vault encrypt_string §",
+        "ansible-vault encrypt_string --name x §",
+        "rsync -a rsync://u:§@h/x y",
+        "wget ftp://u:§@h/f && amqps://u:§@h",
+        "curl https://hooks.slack.com/services/T012/B012/§",
+        "curl https://discord.com/api/webhooks/123456/§",
+        "curl https://api.telegram.org/bot123456:§/sendMessage",
+        "curl 'https://h/x?code=§'",
+        "curl 'https://h/x?a=1&sig=§&b=2' | jq .",
+        "open https://h/x#id_token=§",
+        "lftp -u ann,§ h",
+        "snmpwalk -v2c -c § h",
+        "nmcli dev wifi connect x password §",
+        "mysqladmin -u root password §",
+    ] {
+        for secret in ["letmein", "hunter2aB3x"] {
+            let shown = redacted(&line.replace('§', secret));
+            assert!(!shown.contains(secret), "{shown}");
+            assert_eq!(redacted(&shown), shown);
+        }
+    }
+    for text in ["u:letmein@h", "ann:letmein@build-host:22"] {
+        assert!(!redacted(text).contains("letmein"), "{}", redacted(text));
+    }
+}
+
+#[test]
+fn what_only_resembles_a_secret_stays_in_a_line() {
+    for text in [
+        "curl -b cookies.txt https://h",
+        "curl https://h/x?page=2&code=404",
+        "git clone https://github.com/a/hooks",
+        "curl https://api.github.com/repos/a/b/hooks/12345",
+        "curl https://h/services/a/b/c",
+        "sudo -S sh <<E\n$PASSWORD\nreboot\nE",
+        "npm:other@1 node:18@sha256",
+        "docker run --user 1000:1000 x",
+        "xfreerdp /v:host /u:ann",
+        "--no-cookie x",
+        "sid=3 node x",
+    ] {
+        assert_eq!(&*redacted(text), text);
+    }
+    let told = redacted("sudo -S sh <<E\nletmein\nreboot\nE");
+    assert!(!told.contains("letmein") && told.contains("\nreboot\n"), "the shell runs the second line: {told}");
+}
+
+#[test]
+fn no_secret_stays_in_the_nested_input_of_a_tool() {
+    for secret in ["letmein", "hunter2aB3x"] {
+        for input in [
+            json!({ "args": ["--token", secret] }),
+            json!({ "args": ["run", format!("--token={secret}")] }),
+            json!({ "args": ["-p", secret], "command": "sshpass" }),
+            json!({ "command": "mysql", "args": [format!("-p{secret}"), "db"] }),
+            json!({ "argv": ["curl", "-u", format!("ann:{secret}"), "https://h"] }),
+            json!({ "program": "docker login", "args": ["-u", "ann", "-p", secret] }),
+            json!({ "command": "sshpass", "args": format!("-p {secret} ssh h") }),
+            json!([["run", ["deploy", "--db-password", secret]]]),
+            json!({ "pass": [secret] }),
+            json!({ "pass": [["x", { "y": secret }]] }),
+            json!({ "secret": { "v": secret } }),
+            json!({ "secret": { "deep": { "er": [{ "v": secret }] } } }),
+            json!({ "credentials": { "user": "ann", "v": secret } }),
+            json!({ "secrets": { "DB": secret } }),
+            json!({ "cookies": [{ "name": "session", "value": secret }] }),
+            json!({ "Cookie": format!("a={secret}; b={secret}") }),
+            json!({ "headers": { "Authorization": format!("Bearer {secret}") } }),
+            json!({ "headers": [["Authorization", format!("Bearer {secret}")]] }),
+            json!({ "env": [{ "name": "API_KEY", "value": secret }] }),
+            json!({ "env": { "API_KEY": secret } }),
+            json!({ "url": format!("https://h/cb?code={secret}") }),
+            json!({ "host": format!("u:{secret}@h") }),
+        ] {
+            let shown = redacted_value(&input).to_string();
+            assert!(!shown.contains(secret) && shown.contains("[redacted"), "{shown}");
+            let derived = Secrets::of_input(&input).redacted_in(&format!("about {secret}"));
+            assert!(!derived.contains(secret), "{input}");
+        }
+    }
+}
+
+/// A person reads everything of an input that may run, and everything that is no secret.
+#[test]
+fn what_may_run_or_is_no_secret_stays_in_the_input_of_a_tool() {
+    for input in [
+        json!({ "password": "make all" }),
+        json!({ "token": "reboot", "command": "$TOKEN" }),
+        json!({ "token": "./run" }),
+        json!({ "token": null, "secret": true, "pass": [] }),
+        json!({ "args": ["-p", "a/b"], "command": "mkdir" }),
+        json!({ "args": ["--token", "$TOKEN"] }),
+        json!({ "args": ["--password", "rm -rf y"] }),
+        json!({ "name": "db", "value": "on" }),
+        json!({ "file_path": "/w/my-token", "content": "hello" }),
+        json!({ "edits": ["--- a/x", "+++ b/x", "+ one"] }),
+        json!({ "keys": ["Enter", "Tab"], "tokens": 100 }),
+        json!({ "args": ["it's", "--token", "it's \"$x\""] }),
+    ] {
+        assert_eq!(redacted_value(&input), input);
+    }
+}
+
 /// A naive scanner reads the rest of `key=key=key=…` once for each `key`.
 #[test]
 fn the_work_grows_with_the_length_and_no_faster() {
@@ -305,6 +428,33 @@ fn commands() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
 }
 
+/// Generates the words of commands that need no quotation marks.
+fn plain_word() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "mysql",
+        "-phunter2aB3x",
+        "curl",
+        "-u",
+        "-b",
+        "session=hunter2aB3x",
+        "ann:hunter2aB3x",
+        "--password",
+        "--token=hunter2aB3x",
+        "hunter2aB3x",
+        "letmein",
+        "https://ann:hunter2aB3x@h/r?code=letmein",
+        "ghp_0123456789abcdef0123",
+        "docker",
+        "login",
+        "-p",
+        "key",
+        "set",
+        "api_token",
+        "./x",
+        "-la",
+    ])
+}
+
 proptest! {
     #[test]
     fn a_text_without_secrets_is_unchanged(words in prop::collection::vec("[a-z]{1,9}", 0..20)) {
@@ -335,6 +485,23 @@ proptest! {
     fn it_grows_a_text_at_most_thirteenfold(text in prop_oneof![texts(), any::<String>()], other in texts()) {
         prop_assert!(redacted(&text).len() <= (MARK.len() + 3) * text.len());
         let _ = redacted_with(&other, &text);
+    }
+
+    /// The reading as a list of words and the reading as a line find the same secrets.
+    #[test]
+    fn an_option_in_a_list_is_an_option_in_a_line(words in prop::collection::vec(plain_word(), 1..12)) {
+        let line = words.join(" ");
+        let shown = redacted_value(&json!(words));
+        let shown: Vec<_> = shown.as_array().unwrap().iter().filter_map(|word| word.as_str()).collect();
+        prop_assert_eq!(shown.join(" "), &*redacted(&line));
+    }
+
+    #[test]
+    fn a_value_below_the_name_of_a_secret_never_stays(names in prop::collection::vec("[a-z]{1,6}", 0..5), in_list: bool) {
+        let value = if in_list { json!([SECRET]) } else { json!(SECRET) };
+        let nested = names.iter().fold(value, |value, name| json!({ name: value }));
+        let shown = redacted_value(&json!({ "db_password": nested })).to_string();
+        prop_assert!(!shown.contains(SECRET), "{}", shown);
     }
 
     #[test]

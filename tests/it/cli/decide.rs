@@ -510,3 +510,57 @@ permissions = ["@network", "@read:workspace"]
         assert_eq!(code, Some(0), "{line}: {told}");
     }
 }
+
+#[test]
+fn a_policy_file_above_a_directory_that_an_agent_writes_is_read_from_there() {
+    let (world, _) = saved(FILE);
+    fs::create_dir_all(world.text("workspace/deep")).unwrap();
+    let from = |directory: &str, config: &str| {
+        let words = ["check", "--config", config, "--agent", "lead", "--command", "ls"];
+        let done = Command::new(BESTOW).args(words).current_dir(world.text(directory)).output().unwrap();
+        (done.status.code(), text(&done.stderr).to_owned())
+    };
+    for (directory, config) in
+        [("workspace", "../agents.toml"), ("workspace/deep", "./.././../agents.toml"), (".", "agents.toml")]
+    {
+        assert_eq!(from(directory, config), (Some(0), String::new()), "{directory} {config}");
+    }
+    // The agent can make `workspace` a link to another directory.
+    let (code, told) = from(".", "workspace/../agents.toml");
+    assert!(code == Some(1) && told.contains("could give itself any permission"), "{told}");
+}
+
+/// The attack: an agent reads what its coding agent, or the hook of bestow, signs in with.
+#[test]
+fn no_agent_reads_the_credentials_of_a_coding_agent_or_of_bestow() {
+    let (world, config) = saved(FILE);
+    let home = world.text("home");
+    fs::create_dir_all(format!("{home}/.claude")).unwrap();
+    for file in [".claude/.credentials.json", ".bestow-my-own"] {
+        fs::write(format!("{home}/{file}"), "secret").unwrap();
+    }
+    let decided = |action: [&str; 2]| {
+        let words = ["check", "--config", &config, "--agent", "lead"];
+        let done = Command::new(BESTOW).args(words).args(action).env("HOME", &home).output().unwrap();
+        (done.status.code(), text(&done.stdout).to_owned())
+    };
+    let credentials = [
+        ".claude/.credentials.json",
+        ".codex/auth.json",
+        ".gemini/oauth_creds.json",
+        ".copilot/config.json",
+        ".bestow-claude",
+        ".bestow-my-own",
+    ];
+    for file in credentials.map(|file| format!("{home}/{file}")) {
+        for action in [["--read", &*file], ["--write", &*file], ["--command", &*format!("cat {file}")]] {
+            let (code, told) = decided(action);
+            assert!(code == Some(3) && told.contains("protected"), "{action:?}: {told}");
+        }
+    }
+    assert_eq!(decided(["--read", &format!("{home}/.claude/settings.json")]).0, Some(0));
+    let listed = Command::new(BESTOW).arg("protected").env("HOME", &home).output().unwrap();
+    for file in credentials {
+        assert!(text(&listed.stdout).lines().any(|line| line == format!("{home}/{file}")), "{file}");
+    }
+}

@@ -159,3 +159,15 @@ fn a_file_that_no_engine_would_take_is_not_left_behind() {
     assert_eq!(told.status.code(), Some(1));
     assert!(text(&told.stderr).contains("/no/such/directory cannot be read"), "{}", text(&told.stderr));
 }
+
+/// The attack: an agent that may write the state directory writes the records of the engine.
+#[test]
+fn no_agent_may_write_the_state_directory_of_an_engine() {
+    let place = directory(&["src/", "state/", "records/", "stated/"]);
+    fs::write(place.path().join("records/journal-00000000000000000001"), "").unwrap();
+    let (code, told) = run(&["init"], place.path());
+    assert_eq!(code, Some(0), "{told}");
+    let policy = fs::read_to_string(place.path().join("agents.toml")).unwrap();
+    assert!(policy.contains("\"@write:src\"") && policy.contains("\"@write:stated\""), "{policy}");
+    assert!(!policy.contains("\"@write:state\"") && !policy.contains("\"@write:records\""), "{policy}");
+}

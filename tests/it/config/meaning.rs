@@ -151,6 +151,18 @@ fn what_holds_keys_and_passwords_is_protected() {
     for path in [".ssh", ".gnupg", ".aws", ".config/gh", ".cargo/credentials.toml", ".git-credentials"] {
         assert!(protects(&policy, &place.text(&format!("home/{path}"))), "{path}");
     }
+    // The credentials of the coding agents, and of bestow.
+    for path in [
+        ".claude/.credentials.json",
+        ".codex/auth.json",
+        ".gemini/oauth_creds.json",
+        ".copilot/config.json",
+        ".config/github-copilot",
+        ".bestow-claude",
+    ] {
+        assert!(protects(&policy, &place.text(&format!("home/{path}"))), "{path}");
+    }
+    assert!(!protects(&policy, &place.text("home/.claude")), "an agent works with its settings");
     for path in ["/etc/shadow", "/etc/sudoers.d", "/etc/ssl/private", "/root/.ssh"] {
         assert!(protects(&policy, path), "{path}");
     }

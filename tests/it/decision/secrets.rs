@@ -1,7 +1,12 @@
 //! B27: the secrets of a command are in no event, decision, refusal, request, mail or envelope. The decision is still
 //! bound to them.
 
-use bestow::{Action, Answer, agent::Mode, grant::Scope};
+use bestow::{
+    Action, Answer,
+    action::Operation,
+    agent::Mode,
+    grant::{Reads, Scope},
+};
 use serde_json::json;
 
 use super::{asked, decided, in_mode};
@@ -74,6 +79,48 @@ async fn no_fact_holds_a_secret() {
     for text in shown {
         assert!(!leaks(&text), "{text}");
     }
+}
+
+/// The secrets of inputs that are nested, of a list of words, of a host, and of a word that is read as a path.
+#[tokio::test]
+async fn no_record_of_a_call_has_a_secret_of_its_input() {
+    let world = World::with(|settings| settings.reads = Reads::Granted);
+    let mut events = world.engine.subscribe();
+    let ann = world.worker("ann", &["@network", "@read:/ws"]).await;
+    let lines = ["curl --cookie 'session=§' https://h", "curl -b 'a=§; b=§' https://h", "cat secret=§", "CREDS=§ cat x"];
+    let mut actions: Vec<_> = lines.map(|line| Action::command(&line.replace('§', SECRET))).into();
+    actions.push(Action::new(Operation::Network, &format!("u:{SECRET}@h")));
+    actions.push(Action::new(Operation::Network, &format!("//u:{SECRET}@h")));
+    let tool = |name: &str, input| Action::tool(name.parse().unwrap(), input);
+    actions.extend([
+        tool("deploy", json!({ "args": ["--token", SECRET] })),
+        tool("deploy", json!({ "pass": [SECRET] })),
+        tool("deploy", json!({ "secret": { "v": SECRET } })),
+        tool("deploy", json!({ "command": "mysql", "args": [format!("-p{SECRET}"), "-e", "drop database x"] })),
+        tool("deploy", json!({ "host": format!("u:{SECRET}@h") })),
+        tool("bash", json!({ "command": "rm -rf /", "env": { "DB": { "password": SECRET } } })),
+    ]);
+    let mut shown = Vec::new();
+    for action in &actions {
+        let (_, explanation) = (ann.authorize(action.clone()).await.unwrap(), ann.explain(action).unwrap());
+        shown.extend([explanation.to_string(), serde_json::to_string(&explanation).unwrap()]);
+    }
+    let told = heard(&mut events);
+    assert!(told.len() >= actions.len(), "{told:?}");
+    shown.extend(told.iter().map(|recorded| serde_json::to_string(recorded).unwrap()));
+    for text in shown {
+        assert!(!leaks(&text), "{text}");
+    }
+}
+
+/// A path that the line shows at another place is no secret: a word like it must not hide it.
+#[tokio::test]
+async fn a_secret_hides_no_path_that_the_line_shows() {
+    let world = World::new();
+    let ann = world.worker("ann", &["@read:/ws"]).await;
+    let explanation = ann.explain(&Action::command("CREDS=notes cat notes other")).unwrap();
+    let uses: Vec<_> = explanation.uses.iter().map(|step| &*step.used.resource).collect();
+    assert!(uses.contains(&"/ws/notes") && uses.contains(&"/ws/other"), "{uses:?}");
 }
 
 /// A naive engine would bind an approval to the displayed text, and one approval would cover both commands.

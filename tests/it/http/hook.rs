@@ -305,3 +305,25 @@ fn the_files_of_serve_and_token_are_all_that_the_hook_needs() {
     let help = Command::new(BESTOW).args(["hook", "pre-tool-use", "--help"]).output().unwrap();
     assert_eq!(help.status.code(), Some(0));
 }
+
+/// The trail of a real server, as `bestow audit show` prints it after calls through the hook.
+#[test]
+fn no_secret_of_a_call_stays_in_the_trail_of_a_server() {
+    const SECRET: &str = "hunter2aB3xQ9zK7";
+    let mut project = Project::new();
+    project.serve();
+    let token = project.agent();
+    for call in [
+        json!({ "toolName": "deploy", "toolInput": { "args": ["--token", SECRET] } }),
+        json!({ "toolName": "deploy", "toolInput": { "secret": { "v": SECRET } } }),
+        json!({ "toolName": "deploy", "toolInput": { "args": ["-p", SECRET], "command": "sshpass" } }),
+        json!({ "toolName": "bash", "toolInput": { "command": format!("curl --cookie 'session={SECRET}' https://h") } }),
+        json!({ "toolName": "bash", "toolInput": { "command": format!("sudo -S <<< {SECRET}") } }),
+    ] {
+        Hook::at(project.address(), &token).ask(call.to_string());
+    }
+    let trail = project.bestow(&["audit", "show", "--state", "state", "--json"]);
+    let trail = String::from_utf8(trail.stdout).unwrap();
+    assert!(trail.matches("[redacted ").count() >= 5, "{trail}");
+    assert!(!trail.contains(SECRET), "{trail}");
+}

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    io::{BufRead as _, BufReader},
     net::TcpStream,
     os::{
         linux::net::SocketAddrExt,
@@ -234,6 +235,27 @@ fn the_ready_file_is_there_whole_or_not_at_all() {
         is_over.store(true, Ordering::Relaxed);
         assert!(!reader.join().unwrap().is_empty(), "the file was seen");
     });
+}
+
+/// As on a full disk: the file with the address cannot be written. An old one must not lead elsewhere.
+#[test]
+fn a_server_that_cannot_write_its_address_goes_on_and_says_so() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.path().join("state/server.json/in-the-way")).unwrap();
+    let mut command = std::process::Command::new(crate::support::BESTOW);
+    command.args(["serve", "--state", "state", "--listen", "127.0.0.1:0"]).current_dir(project.path());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on http://").map(str::to_owned);
+    let answers = address.as_ref().is_some_and(|address| TcpStream::connect(address).is_ok());
+    rustix::process::kill_process(rustix::process::Pid::from_child(&server), Signal::TERM).unwrap();
+    let done = server.wait_with_output().unwrap();
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(answers && done.status.code() == Some(0), "{line} {told}");
+    let address = address.unwrap();
+    assert!(told.contains("state/server.json cannot be written: ") && told.contains(&format!("`--url http://{address}`")), "{told}");
 }
 
 /// The attack of bad luck: a server is killed while it writes the ready file, and a later one has its process id. In a

@@ -8,7 +8,7 @@ use bestow::{
 };
 
 use super::packages::{self, PackageManager};
-use crate::exit::Exit;
+use crate::{exit::Exit, server_files::STATE_DIRECTORY, state::has_files_of_state};
 
 /// The number of entries that the policy file names.
 const MOST_NAMED: usize = 40;
@@ -46,7 +46,9 @@ impl Survey {
             let Ok(name) = entry.file_name().into_string() else { continue };
             // A link is not named: an agent that can replace it would choose where it leads.
             if kind.is_dir() {
-                directories.push(name.clone());
+                if !is_of_engine(&entry.path()) {
+                    directories.push(name.clone());
+                }
             } else if kind.is_file() {
                 files.push(name.clone());
             }
@@ -77,6 +79,12 @@ impl Survey {
         let git = self.has_git.then_some("git push **");
         git.into_iter().chain(self.managers.iter().flat_map(|manager| manager.publish).copied())
     }
+}
+
+/// Returns true for a state directory: one with records, or the one that an engine takes if no other is named. What an
+/// agent wrote there would pass for records of the engine.
+fn is_of_engine(directory: &Path) -> bool {
+    directory.file_name().is_some_and(|name| name == STATE_DIRECTORY) || has_files_of_state(directory)
 }
 
 /// Returns the package managers whose files are among `names`, one for each manifest.

@@ -1,5 +1,6 @@
 //! The sockets that open, and the identity of their clients: A35 and A36.
 
+use bestow::Kind;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -85,6 +86,24 @@ async fn another_owner_sees_no_run_and_decides_nothing() {
         assert_eq!((&one["code"], same(&one)), (&other["code"], same(&other)), "{of_you}");
     }
     assert_eq!(stage.daemon.world.engine.pending().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn another_owner_learns_nothing_from_the_number_of_a_grant() {
+    let daemon = Daemon::start().await;
+    let world = &daemon.world;
+    let theirs = world.agent("secret-name", "you", Kind::Subagent, &["@network"]).await;
+    let (grant, nobodys) = (theirs.grants().unwrap()[0].id, "g999");
+    let mut them = opened(&daemon, &daemon.approver("them")).await.unwrap();
+    let mut told = Vec::new();
+    for id in [grant.to_string(), nobodys.to_owned()] {
+        say(&mut them, json!({ "type": "revoke_permission", "grantId": id })).await;
+        let frame = them.next().await.unwrap();
+        assert_eq!(frame["type"], "error", "{frame}");
+        told.push((frame["code"].clone(), frame["message"].as_str().unwrap().replace(&id, "ID")));
+    }
+    assert_eq!(told[0], told[1]);
+    assert_eq!(theirs.grants().unwrap().len(), 1, "it stays");
 }
 
 #[tokio::test]
