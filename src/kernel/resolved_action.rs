@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, DigestTexts,
-    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Secrets, Shell, StartDir, Tier, ToolName,
-    UseFacts, cut, has_mark,
+    LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Secrets, Shell, StartDir, Tier,
+    ToolName, UseFacts, cut, has_mark,
 };
 
 use super::{

@@ -9,8 +9,7 @@ use super::{
     mark::mark,
     names::{Strength, strength, strength_of_field, takes_secrets},
     scan::{is_plain, is_reference, is_scheme, is_token, secrets},
-    tokens,
-    without,
+    tokens, without,
 };
 
 /// The names of a value whose own name stands beside it, as in `{"name": "API_KEY", "value": …}`.

@@ -251,7 +251,7 @@ async fn a_ruling_is_listed_and_can_be_taken_back_by_who_may() {
     let ruling = ann.rulings().unwrap().pop().unwrap();
     assert_eq!((ruling.request, world.engine.rulings().unwrap()), (Some(ticket.id()), vec![ruling.clone()]));
     let foreign = refusal(world.approver("them").revoke_ruling(ruling.id, None).await);
-    assert!(matches!(foreign, Refusal::OtherOwner { .. }));
+    assert!(matches!(foreign, Refusal::UnknownRuling(_)));
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
     world.you().revoke_ruling(ruling.id, Some(why())).await.unwrap();
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);

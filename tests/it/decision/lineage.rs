@@ -134,7 +134,7 @@ async fn a_persons_no_to_the_parent_binds_the_child_until_the_person_takes_it_ba
         let no = world.engine.rulings().unwrap()[0].id;
         let them = world.approver("them");
         assert!(
-            matches!(refusal(them.revoke_ruling(no, None).await), bestow::decision::Refusal::OtherOwner { .. }),
+            matches!(refusal(them.revoke_ruling(no, None).await), bestow::decision::Refusal::UnknownRuling(_)),
             "{scope}"
         );
         world.you().revoke_ruling(no, None).await.unwrap();

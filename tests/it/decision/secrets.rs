@@ -2,7 +2,7 @@
 //! bound to them.
 
 use bestow::{
-    Action, Answer,
+    Action, Answer, Effect,
     action::Operation,
     agent::Mode,
     grant::{Reads, Scope},
@@ -87,7 +87,8 @@ async fn no_record_of_a_call_has_a_secret_of_its_input() {
     let world = World::with(|settings| settings.reads = Reads::Granted);
     let mut events = world.engine.subscribe();
     let ann = world.worker("ann", &["@network", "@read:/ws"]).await;
-    let lines = ["curl --cookie 'session=§' https://h", "curl -b 'a=§; b=§' https://h", "cat secret=§", "CREDS=§ cat x"];
+    let lines =
+        ["curl --cookie 'session=§' https://h", "curl -b 'a=§; b=§' https://h", "cat secret=§", "CREDS=§ cat x"];
     let mut actions: Vec<_> = lines.map(|line| Action::command(&line.replace('§', SECRET))).into();
     actions.push(Action::new(Operation::Network, &format!("u:{SECRET}@h")));
     actions.push(Action::new(Operation::Network, &format!("//u:{SECRET}@h")));
@@ -110,6 +111,19 @@ async fn no_record_of_a_call_has_a_secret_of_its_input() {
     shown.extend(told.iter().map(|recorded| serde_json::to_string(recorded).unwrap()));
     for text in shown {
         assert!(!leaks(&text), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_on_a_line_is_no_path_unless_it_names_a_file() {
+    let world = World::with(|settings| settings.reads = Reads::Granted);
+    let ann = world.worker("ann", &["@network"]).await;
+    for option in ["-b ", "-b", "--cookie ", "--cookie="] {
+        for (value, may_run) in [("session=x", true), ("'a=b; c=d'", true), ("jar.txt", false), ("@a=b", false)] {
+            let line = format!("curl {option}{value} https://example.com");
+            let effect = ann.verdict(&Action::command(&line)).unwrap();
+            assert_eq!(effect == Effect::Allow, may_run, "{line}: {effect:?}");
+        }
     }
 }
 

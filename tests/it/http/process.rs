@@ -255,7 +255,10 @@ fn a_server_that_cannot_write_its_address_goes_on_and_says_so() {
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(answers && done.status.code() == Some(0), "{line} {told}");
     let address = address.unwrap();
-    assert!(told.contains("state/server.json cannot be written: ") && told.contains(&format!("`--url http://{address}`")), "{told}");
+    assert!(
+        told.contains("state/server.json cannot be written: ") && told.contains(&format!("`--url http://{address}`")),
+        "{told}"
+    );
 }
 
 /// The attack of bad luck: a server is killed while it writes the ready file, and a later one has its process id. In a

@@ -459,11 +459,17 @@ fn sent_by_curl(words: &Words<'_>) -> Vec<Operand> {
         let (name, file) = value.arg().text().split_once('@')?;
         if name.contains('=') { None } else { read(value, file) }
     });
+    // The value of a cookie is the cookie itself if it has a `=`.
+    let cookies = words.values_of(list!("-b --cookie")).filter_map(|value| match value.arg().text() {
+        text if text.starts_with('@') => read(value, text.trim_start_matches('@')),
+        text if text.contains('=') => None,
+        text => read(value, text),
+    });
     let forms = words.values_of(list!("-F --form")).flat_map(|value| {
         let files = in_form(value.arg().text());
         files.into_iter().filter_map(|file| read(value, file)).collect::<Vec<_>>()
     });
-    plain.chain(named).chain(forms).collect()
+    plain.chain(named).chain(cookies).chain(forms).collect()
 }
 
 /// Returns the files of a field of a form, as in `name=@file,other;type=text/plain` and `name=<file`.
