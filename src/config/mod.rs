@@ -137,8 +137,8 @@ impl PolicyFile {
     }
 }
 
-/// Returns the absolute form of `path`. Each `..` at its start leads up from the current directory itself, as the system
-/// reads it. The name of that directory is not on the way, so nobody moves the file by replacing the directory.
+/// Returns the absolute form of `path`. Each `..` at its start leads up from the current directory itself, as the
+/// system reads it. The name of that directory is not on the way, so nobody moves the file by replacing the directory.
 fn from_here(path: &Path) -> io::Result<PathBuf> {
     if path.is_absolute() || path.as_os_str().is_empty() {
         return std::path::absolute(path);

@@ -10,7 +10,7 @@ use super::{Access, SanitizedPath, is_device_name};
 /// The beginning of the names of files in a home directory that have a credential of bestow: `.bestow-claude`.
 pub(crate) const OF_BESTOW: &str = ".bestow-";
 
-/// Paths below the home directory: keys, tokens and passwords of the person, and of the coding agents that run for them.
+/// Paths below the home directory: keys, tokens and passwords of the person, and of the coding agents that run there.
 /// The files of bestow are those that its manual names; an engine adds those that it finds ([`OF_BESTOW`]).
 const IN_HOME: [&str; 42] = [
     ".aws",

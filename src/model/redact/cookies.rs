@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{
     names::Strength,
     places::Place,
-    scan::{is_plain, ranges_of},
+    spans::{is_plain, ranges_of},
 };
 
 /// The name of the header.

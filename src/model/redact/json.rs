@@ -1,4 +1,4 @@
-//! Secrets in JSON: the values below a name that suggests a secret, and the options of commands that are lists of words.
+//! Secrets in JSON: the values below a name that suggests a secret, and the options of commands that are lists.
 
 use std::ops::Range;
 
@@ -8,8 +8,9 @@ use super::{
     cookies::pieces,
     mark::mark,
     names::{Strength, strength, strength_of_field, takes_secrets},
-    scan::{is_plain, is_reference, is_scheme, is_token, secrets},
-    tokens, without,
+    scan::{is_reference, is_scheme, secrets},
+    spans::{is_plain, is_token, without},
+    tokens,
 };
 
 /// The names of a value whose own name stands beside it, as in `{"name": "API_KEY", "value": …}`.

@@ -12,6 +12,7 @@ mod mark;
 mod names;
 mod places;
 mod scan;
+mod spans;
 mod tokens;
 mod urls;
 
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 pub(crate) use mark::has_mark;
 use mark::{MARK, mark};
+use spans::without;
 
 /// The most secrets in one source text. With more of them, a text derived from it is hidden completely.
 const MOST: usize = 64;
@@ -109,21 +111,6 @@ fn long_enough(mut values: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
     values.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
     values.dedup();
     values
-}
-
-fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s Range<usize>>) -> Cow<'t, str> {
-    let mut secrets = secrets.peekable();
-    if secrets.peek().is_none() {
-        return Cow::Borrowed(text);
-    }
-    let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
-    for secret in secrets {
-        shown.push_str(text.get(from..secret.start).unwrap_or_default());
-        shown.push_str(&mark(text.get(secret.clone()).unwrap_or_default()));
-        from = secret.end;
-    }
-    shown.push_str(text.get(from..).unwrap_or_default());
-    Cow::Owned(shown)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::{
     mark::{MARK_START, mark_at},
     names::{self, Strength},
     places::places,
+    spans::{is_name, is_plain},
     tokens, urls,
 };
 
@@ -598,10 +599,6 @@ fn is_in_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
 }
 
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
-
 /// Returns true for a byte that ends a value. A shell operator does. White space does too, unless the value is known to
 /// be data.
 fn ends_value(byte: u8, is_data: bool) -> bool {
@@ -614,31 +611,11 @@ pub(super) fn is_scheme(word: &str) -> bool {
     ["basic", "bearer", "digest", "negotiate", "token", "apikey"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// Returns the spans of the parts of `text` between these signs.
-pub(super) fn ranges_of(text: &str, sign: char) -> impl Iterator<Item = Range<usize>> {
-    let mut from = 0;
-    text.split(sign).map(move |part| {
-        let span = from..from + part.len();
-        from = span.end + sign.len_utf8();
-        span
-    })
-}
-
-/// Returns true for a byte that is neither a shell operator nor white space.
-pub(super) fn is_plain(byte: u8) -> bool {
-    is_name(byte) || matches!(byte, b'+' | b'/' | b'=' | b'%' | b'@' | b':' | b',' | b'^' | b'~')
-}
-
 fn is_json(text: &str) -> bool {
     let near = (0..=text.len().min(64)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let text = text.get(..near).unwrap_or_default();
     let text = text.trim_start_matches([' ', '\n', '[', '\\']);
     text.strip_prefix('{').is_some_and(|rest| rest.trim_start_matches([' ', '\n', '\\']).starts_with('"'))
-}
-
-/// Returns true if a text is one word that looks like a token.
-pub(super) fn is_token(text: &str) -> bool {
-    text.bytes().all(is_plain) && !text.starts_with(['/', '.', '~']) && tokens::is_token(text)
 }
 
 /// Returns the insides of quotations, as a shell reads them. Returns none if they are uncertain. Each value then ends

@@ -497,7 +497,10 @@ proptest! {
     }
 
     #[test]
-    fn a_value_below_the_name_of_a_secret_never_stays(names in prop::collection::vec("[a-z]{1,6}", 0..5), in_list: bool) {
+    fn a_value_below_the_name_of_a_secret_never_stays(
+        names in prop::collection::vec("[a-z]{1,6}", 0..5),
+        in_list: bool,
+    ) {
         let value = if in_list { json!([SECRET]) } else { json!(SECRET) };
         let nested = names.iter().fold(value, |value, name| json!({ name: value }));
         let shown = redacted_value(&json!({ "db_password": nested })).to_string();

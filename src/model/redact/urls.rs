@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{
     names::{Strength, is_secret_in_query},
     places::Place,
-    scan::{is_token, ranges_of},
+    spans::{is_token, ranges_of},
 };
 
 /// Returns the places of secrets in the URLs of `text`. The password before a host is found elsewhere.

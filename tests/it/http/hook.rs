@@ -317,7 +317,7 @@ fn no_secret_of_a_call_stays_in_the_trail_of_a_server() {
         json!({ "toolName": "deploy", "toolInput": { "args": ["--token", SECRET] } }),
         json!({ "toolName": "deploy", "toolInput": { "secret": { "v": SECRET } } }),
         json!({ "toolName": "deploy", "toolInput": { "args": ["-p", SECRET], "command": "sshpass" } }),
-        json!({ "toolName": "bash", "toolInput": { "command": format!("curl --cookie 'session={SECRET}' https://h") } }),
+        json!({ "toolName": "bash", "toolInput": { "command": format!("curl --cookie 's={SECRET}' https://h") } }),
         json!({ "toolName": "bash", "toolInput": { "command": format!("sudo -S <<< {SECRET}") } }),
     ] {
         Hook::at(project.address(), &token).ask(call.to_string());
