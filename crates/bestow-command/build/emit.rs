@@ -335,11 +335,12 @@ impl Emitter<'_> {
             Role::Moved => "Role::Moves",
         });
         format!(
-            "Files {{ role: {}, valued: {}, writes: {}, reads: {}, selects: {} }}",
+            "Files {{ role: {}, valued: {}, writes: {}, reads: {}, trees: {}, selects: {} }}",
             optional(role.map(str::to_owned)),
             self.options(files.valued.as_ref()),
             self.options(files.writes.as_ref()),
             self.options(files.reads.as_ref()),
+            self.options(files.trees.as_ref()),
             optional(files.selects.as_ref().map(|selects| self.selects(selects)))
         )
     }

@@ -378,6 +378,8 @@ pub(crate) struct Files {
     pub(crate) writes: Option<Words>,
     /// Options that name a file to read.
     pub(crate) reads: Option<Words>,
+    /// Options that name files or directories to read, in a list of `file` and `name=file`.
+    pub(crate) trees: Option<Words>,
     pub(crate) selects: Option<Selects>,
 }
 

@@ -12,7 +12,6 @@ mod own_words;
 pub(super) mod roles;
 
 pub(crate) use labels::end_of_form;
-#[cfg(test)]
 pub(crate) use labels::of as labels_of;
 pub use network::{bare_hosts, hosts_in};
 pub(crate) use own_words::{ENV_FLAGS, XARGS_FLAGS, own_words, wraps};
@@ -96,8 +95,19 @@ impl Evaluation<'_, '_> {
             };
             words().for_each(|arg| each_word(arg, Access::Read, &mut *others));
         }
-        if asks && !is_known && !reads_only {
+        if asks && !is_known && !reads_only && !roles::writes_no_file(name, rest) {
             words().for_each(|arg| each_word(arg, Access::Write, &mut add));
+        }
+    }
+
+    /// Records that a program may make files in the directory that a variable names for temporary ones.
+    pub(super) fn name_temporary(&mut self, variable: &str, value: &Word) {
+        if !matches!(variable, "TMPDIR" | "TMP" | "TEMP" | "TEMPDIR") || self.shell.uses.is_full() {
+            return;
+        }
+        if let Some(Operand { text, .. }) = path(value, Access::Write, Below::Nothing) {
+            let made = Operand::certain(Access::Write, format_smolstr!("{text}/tmp"), Below::Nothing);
+            self.name_path(Operand { certain: false, ..made });
         }
     }
 

@@ -5,19 +5,56 @@
 use smol_str::SmolStr;
 
 use crate::{
-    programs::Program,
+    evaluator::Use,
+    options::{List, Options, Reading},
+    programs::{AllWords, Program, Reads},
     values::{Obeyed, Obeys},
     word::{Gaps, Word},
 };
 
+/// Long options with which programs take another directory, or other settings. If the record does not say that one of
+/// them names the directory, it may lead anywhere.
+pub(crate) const LEADING: &[&str] = &[
+    "--base-dir",
+    "--basedir",
+    "--chdir",
+    "--config",
+    "--config-file",
+    "--config-path",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--env-file",
+    "--file",
+    "--gemfile",
+    "--git-dir",
+    "--manifest-path",
+    "--project",
+    "--project-dir",
+    "--project-directory",
+    "--root",
+    "--root-dir",
+    "--rootdir",
+    "--settings",
+    "--solution",
+    "--work-tree",
+    "--workdir",
+    "--working-dir",
+    "--working-directory",
+    "--workspace-root",
+];
+
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
-pub(super) fn of(name: &str, known: &Program, rest: &[Word]) -> Option<Obeys> {
-    let files = known.obeys?;
-    if files == Obeyed::Repository && answers(rest) {
-        return None;
-    }
-    let into = into(name, known.directory, rest);
+pub(super) fn of(usage: &Use<'_>) -> Option<Obeys> {
+    let (name, known, rest) = (usage.name, usage.known, usage.rest);
+    let files = known.obeys.filter(|_| obeys_files(known, rest))?;
+    let into = into(name, known, usage.form.get().copied(), rest);
     Some(Obeys { program: name.into(), files, into, dirs: Vec::new() })
+}
+
+/// Returns true if a program obeys files with these words.
+pub(super) fn obeys_files(known: &Program, rest: &[Word]) -> bool {
+    known.obeys.is_some_and(|files| files != Obeyed::Repository || !answers(rest))
 }
 
 /// Returns true if git only prints its version or help. It looks for no repository then.
@@ -25,43 +62,61 @@ fn answers(rest: &[Word]) -> bool {
     matches!(rest.first().map(Word::text), Some("--version" | "-v" | "version" | "--help" | "help"))
 }
 
-/// Returns the directory that options before a subcommand select, one relative to the other. Returns `None` if an
-/// option may select any directory.
-fn into(name: &str, options: &str, rest: &[Word]) -> Option<SmolStr> {
-    let leads = |option: &str| options.split(' ').any(|known| known == option);
+/// Returns the directory that options select, one relative to the other. Returns `None` if an option may select any
+/// directory. The options are read as the proof of the form read them.
+fn into(name: &str, known: &Program, form: Option<&'static Reads>, rest: &[Word]) -> Option<SmolStr> {
+    let is_directory = |option: &str| known.directory.split(' ').any(|directory| directory == option);
+    let given = match form.filter(|form| matches!(form.words, AllWords::Listed)) {
+        Some(form) => given(name, form, rest)?,
+        None => {
+            // Nothing is known about the options. One that is spelled like a leading one may be one.
+            let may_lead = |word: &Word| {
+                let option = word.text().split('=').next().unwrap_or_default();
+                let begins = |short: &str| short.len() == 2 && !option.starts_with("--") && option.starts_with(short);
+                let is_one = is_directory(option) || LEADING.contains(&option);
+                option.len() > 1 && option.starts_with('-') && (is_one || known.directory.split(' ').any(begins))
+            };
+            if rest.iter().any(may_lead) {
+                return None;
+            }
+            Vec::new()
+        }
+    };
     let mut at = String::new();
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        let text = word.text();
-        if !text.starts_with('-') {
-            // For git, the remaining words belong to the subcommand.
-            if name == "git" {
-                break;
+    for (option, value) in given {
+        let Some(named) = value else { continue };
+        if !is_directory(&option) {
+            if LEADING.contains(&option.as_str()) {
+                return None;
             }
             continue;
         }
-        let named = match text.split_once('=') {
-            Some((option, value)) if leads(option) && option.starts_with("--") => Some(value),
-            _ if leads(text) => Some(words.next()?.text()),
-            _ if name == "git" && text.len() > 2 && text.starts_with("-C") => text.get(2..),
-            _ if name == "git" && text == "-c" => {
-                words.next();
-                None
-            }
-            _ => None,
-        };
-        if let Some(named) = named {
-            if named.has_unknown() {
-                return None;
-            }
-            if named.starts_with('/') {
-                at.clear();
-            }
-            if !at.is_empty() {
-                at.push('/');
-            }
-            at += named;
+        if named.has_unknown() {
+            return None;
         }
+        if named.starts_with('/') {
+            at.clear();
+        }
+        if !at.is_empty() {
+            at.push('/');
+        }
+        at += &named;
     }
     Some(if at.is_empty() { SmolStr::new_static(".") } else { at.into() })
+}
+
+/// Returns the options of a proven form with their values: those before the subcommand, and those behind it. For git,
+/// the words behind it belong to the subcommand.
+fn given(name: &str, form: &Reads, rest: &[Word]) -> Option<Vec<(SmolStr, Option<SmolStr>)>> {
+    let behind = form.after_subcommand(rest)?;
+    let before = rest.get(..rest.len() - behind.len())?;
+    let read = |words, flags: List<'static>, stop_at_operand| {
+        let options = Options::read(words, Reading { flags, stop_at_operand, inert: true }).ok();
+        options.map(|options| options.given.into_vec())
+    };
+    let mut given = read(before, form.globals, false)?;
+    if name != "git" {
+        given.extend(read(behind, form.flags, form.stop_at_operand)?);
+    }
+    Some(given)
 }

@@ -6,6 +6,7 @@ mod descriptors;
 mod directories;
 mod golden;
 mod invocations;
+mod launchers;
 mod linear;
 mod online;
 mod operands;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use crate::{
     budget::MAX_DEPTH,
     destroy,
-    evaluator::{Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, sql_client::statement_of},
+    evaluator::{Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, runners::first_command, sql_client::statement_of},
     interpreter::{Evaluator, Interpreter},
     invocation::{Input, Invocation, Outcome, said_exactly, said_of},
     obeys,
@@ -70,6 +70,7 @@ impl Evaluator for Programs<'_> {
 
     fn record_host(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
         self.on(shell).hear_variable(name, value);
+        self.on(shell).name_temporary(name, value);
     }
 
     fn record_redirect(&self, shell: &mut Interpreter<'_>, access: Access, target: &Word) {
@@ -206,11 +207,65 @@ impl Evaluation<'_, '_> {
         self.proven(usage);
         match usage.proof.take().unwrap_or(Proof::Unknown) {
             Proof::Reads(rule) => self.obeying(usage, rule),
-            Proof::Unproven(rule) => Verdict::dangerous(rule),
+            Proof::Unproven(rule) => Verdict::dangerous(rule).or_stricter(self.search_launched(usage)),
             Proof::Unknown => {
                 self.record_all(args);
                 let searched = self.search_suffixes(usage.rest);
                 Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
+            }
+        }
+    }
+
+    /// Searches the words of a known program that is not proven to only read, as far as they may be a command.
+    fn search_launched(&mut self, usage: &Use<'_>) -> Verdict {
+        let (known, rest) = (usage.known, usage.rest);
+        self.record_built(usage);
+        let found = self.search_properties(rest);
+        match first_command(known, rest).and_then(|at| rest.get(at..)) {
+            Some(words) => found.or_stricter(self.search_suffixes(words)),
+            None => found,
+        }
+    }
+
+    /// Searches the values of properties behind a goal that runs a program: `exec:exec -Dexec.executable=git
+    /// -Dexec.args=push`.
+    fn search_properties(&mut self, rest: &[Word]) -> Verdict {
+        let is_goal = |word: &Word| !word.text().starts_with('-') && word.text().split(':').any(|part| part == "exec");
+        if !rest.iter().any(|word| word.text().contains(':') && is_goal(word)) {
+            return Verdict::safe("");
+        }
+        let values = rest.iter().filter_map(|word| Some(word.text().strip_prefix("-D")?.split_once('=')?.1));
+        let text = values.take(MAX_PROPERTIES).collect::<Vec<_>>().join(" ");
+        self.record_text(&text, self.shell.here);
+        self.shell.search_text(&text, self.shell.here)
+    }
+
+    /// Records the program that `cargo run` builds from a package and then runs.
+    fn record_built(&mut self, usage: &Use<'_>) {
+        if usage.name != "cargo" || !usage.rest.iter().any(|word| matches!(word.text(), "run" | "r")) {
+            return;
+        }
+        let dashes = usage.rest.iter().position(|word| word.text() == "--").unwrap_or(usage.rest.len());
+        let own = usage.rest.get(..dashes).unwrap_or_default();
+        let behind = usage.rest.get(dashes + 1..).unwrap_or_default();
+        let takes = |option: &str| matches!(option, "--bin" | "--package" | "-p" | "--example");
+        for (at, word) in own.iter().enumerate() {
+            let (option, joined) = match word.text().split_once('=') {
+                Some((option, value)) => (option, Some(word.with_text(value))),
+                None => (word.text(), None),
+            };
+            let short = word.text().strip_prefix("-p").filter(|value| !value.is_empty() && joined.is_none());
+            let value = match short {
+                Some(value) => Some(word.with_text(value)),
+                None if takes(option) => joined.or_else(|| own.get(at + 1).cloned()),
+                None => None,
+            };
+            let Some(name) = value else { continue };
+            // The program of a package is often called like the package without this end.
+            let plain = name.text().strip_suffix("-cli").map(|plain| name.with_text(plain));
+            for program in std::iter::once(name).chain(plain) {
+                let args: Vec<Word> = std::iter::once(program).chain(behind.iter().cloned()).collect();
+                self.record_invocation(&args);
             }
         }
     }
@@ -236,7 +291,7 @@ impl Evaluation<'_, '_> {
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows the
     /// directories and who may write these files. Without it, the strict profile returns dangerous.
     fn obeying(&mut self, usage: &Use<'_>, rule: Cow<'static, str>) -> Verdict {
-        let Some(obeys) = obeys::of(usage.name, usage.known, usage.rest) else { return Verdict::safe(rule) };
+        let Some(obeys) = obeys::of(usage) else { return Verdict::safe(rule) };
         if self.rules.profile == Profile::Strict && self.rules.surroundings.are_unknown() {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }
@@ -267,6 +322,8 @@ fn has_trusted_name(args: &[Word]) -> bool {
     args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some())
 }
 
+/// The limit of properties whose values are taken for one command.
+const MAX_PROPERTIES: usize = 16;
 /// The limit of programs that run their words, among the first words of an argument vector.
 const MAX_WRAPPED: usize = 2 * MAX_DEPTH;
 /// The number of words that this check looks at.

@@ -371,6 +371,11 @@ pub(super) fn is_printing(name: &str, before: Option<&Word>, word: &Word) -> boo
 
 /// Returns the output of an interpreter whose code only prints.
 pub(crate) fn printed(name: &str, rest: &[Word]) -> Option<String> {
+    if name == "which" || matches!(name, "command" | "type") && rest.iter().any(|word| word.text() == "-v") {
+        // It prints a path of each program, whose last component is the name.
+        let names = rest.iter().filter(|word| word.is_exact() && !word.text().starts_with('-'));
+        return Some(names.map(|word| format!("{}\n", word.text())).collect());
+    }
     if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
         // Each text in the program may be a line that it prints.
         let is_program = |word: &&Word| word.text().contains(['{', '"']) && !word.text().starts_with('-');

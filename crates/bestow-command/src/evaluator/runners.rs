@@ -2,10 +2,25 @@
 
 use crate::{
     invocation::said,
-    programs::{self, Program},
+    needs,
+    parts::parts,
+    programs::{self, Program, Subcommands},
     values::Said,
     word::Word,
 };
+
+/// Subcommands that run the command behind them, in programs of all kinds.
+const LAUNCHERS: &[&str] = &[
+    "cmd", "command", "debug", "dlx", "do", "enter", "exec", "execute", "forall", "foreach", "rsh", "run", "sh",
+    "shell", "ssh", "with", "x",
+];
+
+/// Subcommands with names of packages, services or other things behind them, in programs of all kinds.
+const NAMING: &[&str] = &[
+    "add", "create", "delete", "describe", "disable", "enable", "get", "info", "inspect", "install", "i", "link",
+    "list", "ls", "pin", "reinstall", "reload", "remove", "require", "restart", "rm", "search", "set", "show", "start",
+    "status", "stop", "uninstall", "unlink", "unpin", "update", "upgrade", "use", "view", "why",
+];
 
 /// Returns the subcommands that may run a command from their words. An empty text stands for every use.
 fn subcommands(name: &str) -> &'static [&'static str] {
@@ -42,4 +57,51 @@ pub(super) fn without_host(name: &str, rest: &[Word]) -> Option<Vec<Word>> {
     let (before, behind) = rest.split_at_checked(end)?;
     let [_, host, there @ ..] = behind else { return None };
     matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
+}
+
+/// Returns the index of the first word that may begin a command, for a known program in a form that is not proven to only
+/// read. There is none if the record says what the words are: files, texts, names or subcommands. Behind a subcommand
+/// that runs a command in other programs, the words are followed in any case.
+pub(super) fn first_command(known: &'static Program, rest: &[Word]) -> Option<usize> {
+    let operand = |(_, word): &(usize, &Word)| !word.text().starts_with('-');
+    let mut operands = rest.iter().enumerate().filter(operand);
+    let first = operands.next()?;
+    let second = operands.next();
+    let launches = |(_, word): (usize, &Word)| LAUNCHERS.contains(&word.text());
+    let begun = |(at, _): (usize, &Word)| (at + 1 < rest.len()).then_some(at + 1);
+    let names = |(_, word): (usize, &Word)| NAMING.contains(&word.text());
+    if launches(first) {
+        return begun(first);
+    }
+    if names(first) {
+        return None;
+    }
+    if let Some(second) = second.filter(|second| launches(*second)) {
+        return begun(second);
+    }
+    if says_what_words_are(known) || second.is_some_and(names) {
+        return None;
+    }
+    let labels = needs::labels_of(known, rest);
+    let mut is_first = true;
+    rest.iter().enumerate().filter(operand).find_map(|(at, word)| {
+        let is_sub = std::mem::take(&mut is_first) && is_subcommand(known, word.text());
+        (!is_sub && !labels.as_slice().contains(&at)).then_some(at)
+    })
+}
+
+/// Returns true if the record of a program says what its words are, or which of its uses run them.
+fn says_what_words_are(known: &Program) -> bool {
+    let has_role = known.files.is_some_and(|files| files.role.is_some());
+    has_role || known.changes || known.only_says || known.opens_nothing || !known.may_start.is_empty()
+}
+
+/// Returns true if the record mentions a subcommand that begins with this word.
+fn is_subcommand(known: &Program, word: &str) -> bool {
+    let begins = |subcommands: Subcommands| subcommands.iter().any(|one| parts(one, b' ').next() == Some(word));
+    known.reads.iter().any(|row| begins(row.subcommands))
+        || known.destroys.iter().any(|row| begins(row.subcommands))
+        || known.plain.iter().any(|form| begins(form.subcommands))
+        || [known.help, known.help_groups].iter().any(|list| parts(list, b' ').any(|one| one == word))
+        || known.labels.iter().any(|form| parts(form, b' ').next() == Some(word))
 }

@@ -7,7 +7,7 @@ use crate::{
     destroy::Words,
     evaluator::{Evaluation, Traits, Use, inline_code},
     invocation::Input,
-    options::{Options, Reading},
+    options::{Options, Reading, list},
     programs::{self, Starts},
     safe,
     verdict::Verdict,
@@ -55,7 +55,11 @@ impl Evaluation<'_, '_> {
         let program = usage.args.first()?;
         let named = |text: &str| Word::literal(text, program.span());
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
-            return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
+            return Some(git(named, [named(subcommand)], rest));
+        }
+        if name == "git" {
+            let pushes = renamed_push(usage.words()).map(|behind| git(named, [named("push")], behind));
+            return pushes.or_else(|| in_each_repository(usage.words()).map(|behind| git(named, [], behind)));
         }
         if !usage.traits.has(Traits::RUNS_CODE) || self.is_proven(usage) {
             return None;
@@ -64,6 +68,29 @@ impl Evaluation<'_, '_> {
         let (command, rest) = module.or_else(|| system_program(rest))?;
         Some(std::iter::once(command).chain(rest.iter().cloned()).collect())
     }
+}
+
+/// Returns a command of `git` with these words.
+fn git<'w>(
+    named: impl Fn(&str) -> Word,
+    subcommand: impl IntoIterator<Item = Word>,
+    rest: impl IntoIterator<Item = &'w Word>,
+) -> Vec<Word> {
+    std::iter::once(named("git")).chain(subcommand).chain(rest.into_iter().cloned()).collect()
+}
+
+/// Returns the words behind `git for-each-repo`, which are a subcommand with its words.
+fn in_each_repository<'a>(words: &Words<'a>) -> Option<&'a [Word]> {
+    let behind = words.all().get(words.after_subcommand("for-each-repo")?..)?;
+    let reading = Reading { flags: list!("--config: --keep-going"), stop_at_operand: true, inert: true };
+    behind.get(Options::read(behind, reading).ok()?.first_operand?..)
+}
+
+/// Returns the words behind a subcommand of `git` that pushes by another name.
+fn renamed_push<'a>(words: &Words<'a>) -> Option<&'a [Word]> {
+    let pushes = ["subtree push", "send-pack", "http-push", "lfs push"];
+    let behind = pushes.iter().find_map(|subcommand| words.after_subcommand(subcommand));
+    words.all().get(behind?..)
 }
 
 /// Returns the command after the own words of the program.

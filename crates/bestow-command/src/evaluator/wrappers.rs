@@ -245,7 +245,7 @@ fn unless_it_only_reads(actions: &find::Actions) -> Verdict {
     let obeys_files = |words: &[Word]| {
         let Some((program, rest)) = words.split_first() else { return false };
         let name = base_name(program.text());
-        obeys::of(name, programs::known(name), rest).is_some()
+        obeys::obeys_files(programs::known(name), rest)
     };
     let runs = |command: &find::Run| command.is_certain && !obeys_files(&command.words);
     if !actions.commands.iter().all(runs) {

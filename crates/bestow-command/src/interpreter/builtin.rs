@@ -66,6 +66,8 @@ impl Interpreter<'_> {
             },
             "unset" => self.unsets(rest),
             "alias" => self.alias(rest),
+            "hash" => self.hashes(rest),
+            "ln" | "cp" | "mv" | "link" | "install" => self.names_program_anew(rest),
             "trap" | "enable" => self.scope.meddle(),
             "shopt" => self.sets_shell_options(rest),
             "source" | "." => self.scope.forget(),

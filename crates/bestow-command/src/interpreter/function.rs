@@ -6,8 +6,9 @@ use crate::{
     interpreter::{Evaluator, Interpreter, Positional, output::Output, scope::Function},
     invocation::Input,
     span::Span,
-    syntax::tree::{Command, Form, Piece, RawWord, Script, Simple},
+    syntax::tree::{Change, Command, Form, Parameter, Piece, RawWord, Script, Simple},
     tier::Tier,
+    values::base_name,
     word::{Gaps, Word},
 };
 use smol_str::format_smolstr;
@@ -54,12 +55,59 @@ impl Interpreter<'_> {
             if is_itself || !word.is_exact() || text.has_unknown() {
                 continue;
             }
-            let pieces = [Piece::Bare("eval".into()), Piece::Quoted(format_smolstr!("{text} \"$@\""))];
-            let words = pieces.map(|piece| RawWord { span: word.span(), pieces: Few::One(piece) });
-            let simple = Simple { assignments: Vec::new(), words: words.into() };
-            let body = Command { span: word.span(), form: Form::Simple(simple), redirects: Vec::new() };
-            self.scope.define(name, &Rc::new(body));
-            self.scope.undefine(name);
+            self.give_meaning(name, Few::One(Piece::Quoted(format_smolstr!("{text} \"$@\""))), word.span());
+        }
+    }
+
+    /// Defines a name as a text that may run in its place.
+    fn give_meaning(&mut self, name: &str, text: Few<Piece>, span: Span) {
+        let pieces = [Few::One(Piece::Bare("eval".into())), text];
+        let words = pieces.map(|pieces| RawWord { span, pieces });
+        let simple = Simple { assignments: Vec::new(), words: words.into() };
+        let body = Command { span, form: Form::Simple(simple), redirects: Vec::new() };
+        self.scope.define(name, &Rc::new(body));
+        self.scope.undefine(name);
+    }
+
+    /// Defines the names that `hash -p program name…`, or `hash name=program` of zsh, gives to a program.
+    pub(super) fn hashes(&mut self, words: &[Word]) {
+        self.alias(words);
+        let option = words.iter().enumerate().find_map(|(at, word)| Some((at, word.text().strip_prefix("-p")?)));
+        let Some((at, joined)) = option else { return };
+        let (program, names) = match words.get(at + 1..).unwrap_or_default() {
+            names if !joined.is_empty() => (joined.to_owned(), names),
+            [program, names @ ..] => (program_of(program), names),
+            [] => return,
+        };
+        names.iter().for_each(|name| self.give_name(name.text(), &program, name.span()));
+    }
+
+    /// Defines the name that a copy of a program or a link to it has, as a path.
+    pub(super) fn names_program_anew(&mut self, words: &[Word]) {
+        let mut operands = words.iter().filter(|word| !word.text().starts_with('-'));
+        let (Some(program), Some(name), None) = (operands.next(), operands.next(), operands.next()) else { return };
+        let (program, path) = (program_of(program), name.text());
+        let (old, new) = (base_name(&program), base_name(path));
+        // The names of most files have an extension, and a directory keeps the name of the program.
+        if old.is_empty() || old.contains('.') || new.is_empty() || new == old || new.contains('.') {
+            return;
+        }
+        let plain = path.trim_start_matches("./");
+        self.give_name(plain, &program, name.span());
+        if !plain.starts_with('/') {
+            self.give_name(&format!("./{plain}"), &program, name.span());
+        }
+    }
+
+    /// Defines another name of a program that is written as one plain word.
+    fn give_name(&mut self, name: &str, program: &str, span: Span) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+        if !program.is_empty() && program.chars().all(is_plain) {
+            let inside = RawWord { span, pieces: Few::default() };
+            let subscript = Few::default();
+            let all = Parameter { name: "@".into(), quoted: true, form: Change::Nothing, subscript, inside };
+            let pieces = vec![Piece::Quoted(format_smolstr!("{program} ")), Piece::Parameter(all.into())];
+            self.give_meaning(name, pieces.into(), span);
         }
     }
 
@@ -98,6 +146,12 @@ impl Interpreter<'_> {
         self.record_part(Tier::Safe, "calls a function of this text", span);
         (!printed.is_empty()).then_some(Output { text: printed, exact: false })
     }
+}
+
+/// Returns the program that a word names, or that the command in it prints.
+fn program_of(word: &Word) -> String {
+    let text = if word.is_exact() { Some(word.text()) } else { word.content() };
+    text.map(str::trim).unwrap_or_default().to_owned()
 }
 
 /// Returns true if a call of the function may run something else with this name. The function may be undefined, or the

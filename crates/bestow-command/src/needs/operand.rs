@@ -97,11 +97,17 @@ pub(crate) fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
-/// Calls `add` with everything in a word that may be a path: the word itself, the value of an option or a name, a file
-/// after an `@`.
+/// The limit of parts of a word that are each taken for a path.
+const MAX_PARTS: usize = 64;
+
+/// The signs that separate the parts of a word: a name and its value, the items of a list, a name before a file.
+const SEPARATORS: [char; 3] = ['=', ',', '@'];
+
+/// Calls `add` with everything in a word that may be a path: the word itself, the value of an option, each part between
+/// the signs that separate names, values and items of lists. A word with more parts than are named may be any path.
 pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)) {
     let is_option = arg.text().starts_with('-');
-    let has_parts = arg.has(Signs::EQUALS.or(Signs::AT));
+    let has_parts = arg.has(Signs::EQUALS.or(Signs::AT)) || arg.text().contains(',');
     if is_option && !has_parts && arg.is_written() && (arg.text().len() == 2 || arg.text().starts_with("--")) {
         return;
     }
@@ -109,9 +115,19 @@ pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)
     if whole.pattern.is_some() || !is_option && !has_parts {
         return add(whole);
     }
+    let uncertain = |text: &str| Operand { certain: false, ..Operand::certain(access, text, Below::Nothing) };
+    let mut rest = MAX_PARTS;
     each_part(arg, &whole.text, &mut |text| {
-        add(Operand { certain: false, ..Operand::certain(access, text, Below::Nothing) });
+        if !text.is_empty() {
+            if rest > 0 {
+                add(uncertain(text));
+            }
+            rest = rest.saturating_sub(1);
+        }
     });
+    if rest == 0 {
+        add(Operand { below: Below::Everything, ..uncertain("/") });
+    }
 }
 
 /// Calls `add` with each text in an option, or in a word with parts, that may be a path.
@@ -121,18 +137,20 @@ fn each_part(arg: &Word, text: &str, add: &mut dyn FnMut(&str)) {
         add(text);
     }
     let assigned = if arg.has(Signs::EQUALS) { text.split_once('=') } else { None };
-    let value = assigned.map(|(_, value)| value).filter(|value| !value.is_empty());
+    let value = assigned.map(|(_, value)| value);
     value.into_iter().for_each(&mut *add);
     let joined = if is_option && !text.starts_with("--") { text.get(2..) } else { None };
-    joined.filter(|joined| !joined.is_empty()).into_iter().for_each(&mut *add);
+    joined.into_iter().for_each(&mut *add);
     // A letter before the one with the value, as in `-nf/etc/x`.
     let rooted =
         joined.and_then(|joined| joined.find(['/', '.', '~']).filter(|at| *at > 0).and_then(|at| joined.get(at..)));
     rooted.into_iter().for_each(&mut *add);
-    if arg.has(Signs::AT) {
-        for text in [value.unwrap_or(text), text] {
-            let behind = text.rfind('@').and_then(|at| text.get(at + 1..));
-            behind.filter(|behind| !behind.is_empty()).into_iter().for_each(&mut *add);
-        }
+    let listed = value.or(joined).unwrap_or(text);
+    if listed.contains(SEPARATORS) {
+        listed.split(SEPARATORS).for_each(&mut *add);
+    }
+    // The value of a name in a list may contain the signs: `a=b=c`, `a@b`.
+    if let Some((_, behind)) = listed.split_once(['=', '@']) {
+        add(behind);
     }
 }

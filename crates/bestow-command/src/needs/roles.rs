@@ -48,6 +48,11 @@ pub(super) fn runs_a_script(name: &str) -> bool {
     matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed" | "yq" | "jq")
 }
 
+/// Returns true if a use of the program, proven or not, writes none of the files that its words may name.
+pub(super) fn writes_no_file(name: &str, rest: &[Word]) -> bool {
+    name == "git" && git::writes_no_file(rest)
+}
+
 /// Returns true if the program reads the content of its operands.
 pub(super) fn reads_operands(known: &Program) -> bool {
     matches!(role_of(known), Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))

@@ -325,7 +325,7 @@ fn names_host(options: &Options<'_>, is_own: impl Fn(&str) -> bool) -> bool {
 /// Returns true for `host.org/a/b`.
 fn begins_with_host(text: &str) -> bool {
     let mut parts = text.split('/');
-    parts.next().is_some_and(|first| first.contains('.')) && parts.count() > 1
+    parts.next().is_some_and(|first| first.trim_matches('.').contains('.')) && parts.count() > 1
 }
 
 /// Refuses an address, because the program would contact it. `file:` and `bundle:` name a repository too.
@@ -374,4 +374,19 @@ pub(crate) fn go_modules(rest: &[Word]) -> bool {
     let comes_from = |text: &str| text.split_once('/').is_some_and(|(host, _)| host.trim_matches('.').contains('.'));
     let asks = |text: &str| (text.starts_with('-') && option(text)) || comes_from(text) || text.contains('@');
     rest.iter().any(|word| asks(word.text()))
+}
+
+/// Returns true if an option names a definition on another machine, which `docker compose` fetches: `https://…`,
+/// `oci://…`, `git@host:path`, `github.com/owner/repository`.
+pub(crate) fn compose_sources(rest: &[Word]) -> bool {
+    let is_login = |text: &str| {
+        text.split_once(':').is_some_and(|(login, _)| login.contains('@') && !login.contains(['/', ' ']))
+    };
+    let is_remote = |text: &str| text.contains("://") || is_login(text) || begins_with_host(text);
+    rest.iter().any(|word| {
+        let text = word.text();
+        let value = text.split_once('=').map(|(_, value)| value).filter(|_| text.starts_with("--"));
+        let joined = text.strip_prefix("-f");
+        [Some(text), value, joined].into_iter().flatten().any(is_remote)
+    })
 }

@@ -307,6 +307,9 @@ pub(crate) struct Files {
     pub(crate) writes: List<'static>,
     /// The options that name a file to read.
     pub(crate) reads: List<'static>,
+    /// The options that name files, or directories with everything below them, to read: `file`, `name=file`, or a list
+    /// of these with commas.
+    pub(crate) trees: List<'static>,
     /// The options that choose files below a directory.
     pub(crate) selects: Option<Selects>,
 }

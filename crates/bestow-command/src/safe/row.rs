@@ -74,7 +74,7 @@ impl Reads {
     }
 
     /// Returns the words after the subcommand, if the words contain the subcommand of this row.
-    pub(super) fn after_subcommand<'a>(&self, rest: &'a [Word]) -> Option<&'a [Word]> {
+    pub(crate) fn after_subcommand<'a>(&self, rest: &'a [Word]) -> Option<&'a [Word]> {
         if self.subcommands.is_empty() {
             return Some(rest);
         }

@@ -70,3 +70,56 @@ fn an_exit_that_may_not_end_the_shell_counts_for_nothing() {
         assert!(dirs.iter().any(start), "{line}: {dirs:?}");
     }
 }
+
+/// Returns the directories, relative to the one in which the line runs, whose files programs of the line obey.
+fn led(line: &str) -> Vec<Option<String>> {
+    let commands = Classifier::default().judge(line).commands;
+    commands.into_iter().flat_map(|part| part.obeys).map(|obeys| obeys.into.map(String::from)).collect()
+}
+
+#[test]
+fn the_check_of_obeyed_files_follows_every_leading_option() {
+    let to = |directory: &str| vec![Some(directory.to_owned())];
+    assert_eq!(led("terraform -chdir=src/t validate"), to("src/t"));
+    assert_eq!(led("terraform -chdir=src/t graph"), to("src/t"));
+    assert_eq!(led("terraform -chdir=/abs -chdir=x validate"), to("/abs/x"));
+    assert_eq!(led("hg log -R src"), to("src"));
+    assert_eq!(led("yarn list --cwd=src"), to("src"));
+    assert_eq!(led("docker-compose --project-directory=src logs -f web"), to("src"));
+    assert_eq!(led("docker-compose logs -f web"), to("."));
+    assert_eq!(led("git grep -C 3 x"), to("."));
+    assert_eq!(led("cargo metadata --manifest-path src/Cargo.toml"), vec![None]);
+}
+
+/// Puts each option that may lead elsewhere before and behind the words of each example that obeys files. The line may
+/// not be safe with the files of its own directory alone.
+#[test]
+fn no_safe_form_obeys_a_directory_unseen() {
+    let (mut unseen, mut tried) = (Vec::new(), 0);
+    for program in crate::programs::all().filter(|program| program.obeys.is_some()) {
+        let declared = program.directory.split(' ').filter(|option| !option.is_empty());
+        let options: Vec<&str> = crate::obeys::LEADING.iter().copied().chain(declared).collect();
+        let examples = program.reads.iter().flat_map(|row| row.matches.iter().map(move |example| (row, example)));
+        for (row, example) in examples {
+            let Some((name, rest)) = example.split_once(' ').filter(|(name, _)| program.names.contains(name)) else {
+                continue;
+            };
+            for option in &options {
+                // Behind a subcommand, a short option often has another meaning.
+                let is_long = option.len() > 2 && name != "git";
+                let behind = (is_long && !row.stop_at_operand).then(|| [format!("{example} {option} led"), format!("{example} {option}=led")]);
+                let before = [format!("{name} {option} led {rest}"), format!("{name} {option}=led {rest}")];
+                for line in before.into_iter().chain(behind.into_iter().flatten()) {
+                    let is_safe = crate::classify(&line).tier == crate::Tier::Safe;
+                    let led = led(&line);
+                    tried += usize::from(is_safe && !led.is_empty());
+                    if is_safe && led.contains(&Some(".".into())) {
+                        unseen.push(line);
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 20, "{tried}");
+    assert!(unseen.is_empty(), "{}", unseen.join("\n"));
+}

@@ -20,6 +20,8 @@ use crate::{
 enum Does {
     /// Removes all operands except the last, and writes the last.
     Moves,
+    /// Looks at the names of its operands, and at no content.
+    Names,
     /// Removes its operands with everything below them.
     Removes,
     /// Writes the given paths with everything below them.
@@ -50,6 +52,10 @@ enum Shown {
 fn use_of(subcommand: &str, behind: &[Word]) -> Option<(Does, List<'static>)> {
     let first = || behind.iter().map(Word::text).find(|text| !text.starts_with('-')).unwrap_or_default();
     Some(match subcommand {
+        "check-ignore" | "check-attr" => (Does::Names, list!("")),
+        "rm" if is_of_index(subcommand, behind) => (Does::Names, list!("--pathspec-from-file")),
+        "reset" if is_of_index(subcommand, behind) => (Does::Names, list!("--pathspec-from-file")),
+        "restore" if is_of_index(subcommand, behind) => (Does::Names, list!("-s --source --pathspec-from-file")),
         "mv" => (Does::Moves, list!("")),
         "rm" => (Does::Removes, list!("--pathspec-from-file")),
         "checkout" | "restore" => (Does::Writes, list!("-b -B -s --source --conflict --pathspec-from-file")),
@@ -77,6 +83,39 @@ fn use_of(subcommand: &str, behind: &[Word]) -> Option<(Does, List<'static>)> {
         }
         _ => return None,
     })
+}
+
+/// Returns true if a subcommand with these words changes the index or the history only, and no file of the working
+/// tree. An abbreviated option may be another one.
+fn is_of_index(subcommand: &str, behind: &[Word]) -> bool {
+    let options = || behind.iter().take_while(|arg| arg.text() != "--").filter(|arg| arg.text().starts_with('-'));
+    let are_known = |list: List<'static>| options().all(|arg| arg.is_written() && is_listed(list, name_of(arg.text())));
+    match subcommand {
+        "check-ignore" | "check-attr" => true,
+        "add" | "stage" => are_known(list!(
+            "-n --dry-run -v --verbose -f --force -i --interactive -p --patch -u --update -A --all -N --intent-to-add \
+             --no-ignore-removal --ignore-errors --renormalize --sparse --no-all --ignore-missing --chmod"
+        )),
+        "rm" => {
+            options().any(|arg| arg.text() == "--cached")
+                && are_known(list!(
+                    "--cached -f --force -n --dry-run -r -q --quiet --ignore-unmatch --sparse -rf -fr -rq -qr"
+                ))
+        }
+        "restore" => {
+            options().any(|arg| matches!(arg.text(), "--staged" | "-S"))
+                && are_known(list!("-S --staged -q --quiet --progress --no-progress --ignore-unmerged -s --source"))
+        }
+        "reset" => are_known(list!("-q --quiet --soft --mixed -N --intent-to-add --no-refresh --refresh")),
+        _ => false,
+    }
+}
+
+/// Returns true if a use of `git` writes none of the files that its words may name.
+pub(super) fn writes_no_file(rest: &[Word]) -> bool {
+    let subcommand = rest.iter().position(|arg| !arg.text().starts_with('-'));
+    // Options before the subcommand may lead to another program.
+    subcommand == Some(0) && rest.split_first().is_some_and(|(name, behind)| is_of_index(name.text(), behind))
 }
 
 /// Options with a value of `git grep`.
@@ -144,7 +183,10 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
     match does {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
-        Does::Removes if words.has(list!("--cached")) => {}
+        Does::Names => {
+            let entry = |arg: &&Word| below(arg, Access::Read, Below::Names);
+            named.extend(words.operands.iter().filter_map(entry));
+        }
         Does::Removes | Does::Writes => {
             // Without a revision, only files of the index are written or removed.
             let has_revision = words.gives(list!("-s --source"))

@@ -202,7 +202,9 @@ impl<'a> Words<'a> {
     pub(super) fn files_of(&self, known: &Program) -> impl Iterator<Item = Operand> {
         let lists = known.files.iter().filter(|_| !self.options.is_empty());
         let lists = lists.flat_map(|files| [(files.writes, Access::Write), (files.reads, Access::Read)]);
-        lists.filter(|(names, _)| !names.is_empty()).flat_map(|(names, access)| self.named_by(names, access))
+        let named = lists.filter(|(names, _)| !names.is_empty());
+        let trees = known.files.iter().flat_map(|files| self.values_of(files.trees)).flat_map(listed_trees);
+        named.flat_map(|(names, access)| self.named_by(names, access)).chain(trees)
     }
 
     /// Returns the files that these options name.
@@ -328,4 +330,17 @@ pub(super) fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Opera
         named.extend(path(last, Access::Write, Below::Names));
     }
     named
+}
+
+/// Returns the files and directories in a list of `file` and `name=file`. They are not certain: behind another subcommand
+/// the option may have no value.
+fn listed_trees(value: &Text<'_>) -> Vec<Operand> {
+    let named: Vec<_> = match value.text() {
+        Some(text) => {
+            let items = parts(&text, b',').map(|item| item.split_once('=').map_or(item, |(_, file)| file));
+            items.map(|item| Operand::certain(Access::Read, item, Below::Everything)).collect()
+        }
+        None => path(value.arg(), Access::Read, Below::Everything).into_iter().collect(),
+    };
+    named.into_iter().map(|operand| Operand { certain: false, ..operand }).collect()
 }
