@@ -88,6 +88,15 @@ fn the_words_of_the_program_are_checked() {
 }
 
 #[test]
+fn the_program_finds_what_a_launcher_runs() {
+    let lines = ["pyenv exec rm -rf /", "nx exec -- rm -rf /", "cp /bin/rm x; ./x -rf /", "git commit -m 'rm -rf /'"];
+    let questions: String = lines.iter().map(|line| format!("{{\"command\":\"{line}\"}}\n")).collect();
+    let found = answers(&asked(&[], questions.as_bytes()));
+    let tiers: Vec<_> = found.iter().map(|answer| answer["tier"].as_str().unwrap()).collect();
+    assert_eq!(tiers, ["destructive", "destructive", "destructive", "dangerous"]);
+}
+
+#[test]
 fn the_example_in_python_asks_the_program() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/classify.py");
     let told = Command::new("python3")

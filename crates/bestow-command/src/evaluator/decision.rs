@@ -10,7 +10,10 @@ use std::borrow::Cow;
 use crate::{
     budget::MAX_DEPTH,
     destroy,
-    evaluator::{Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, runners::first_command, sql_client::statement_of},
+    evaluator::{
+        Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, runners::first_command,
+        sql_client::statement_of,
+    },
     interpreter::{Evaluator, Interpreter},
     invocation::{Input, Invocation, Outcome, said_exactly, said_of},
     obeys,

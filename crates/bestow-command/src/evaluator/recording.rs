@@ -253,6 +253,7 @@ impl Evaluation<'_, '_> {
             return;
         }
         self.hear_variable(name, value);
+        self.name_temporary(name, value);
         let text = value.content().unwrap_or(value.text());
         if name.starts_with("GIT_CONFIG") {
             // The configuration may define an alias, a pager or an editor.

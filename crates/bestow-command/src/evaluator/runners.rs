@@ -17,9 +17,41 @@ const LAUNCHERS: &[&str] = &[
 
 /// Subcommands with names of packages, services or other things behind them, in programs of all kinds.
 const NAMING: &[&str] = &[
-    "add", "create", "delete", "describe", "disable", "enable", "get", "info", "inspect", "install", "i", "link",
-    "list", "ls", "pin", "reinstall", "reload", "remove", "require", "restart", "rm", "search", "set", "show", "start",
-    "status", "stop", "uninstall", "unlink", "unpin", "update", "upgrade", "use", "view", "why",
+    "add",
+    "create",
+    "delete",
+    "describe",
+    "disable",
+    "enable",
+    "get",
+    "info",
+    "inspect",
+    "install",
+    "i",
+    "link",
+    "list",
+    "ls",
+    "pin",
+    "reinstall",
+    "reload",
+    "remove",
+    "require",
+    "restart",
+    "rm",
+    "search",
+    "set",
+    "show",
+    "start",
+    "status",
+    "stop",
+    "uninstall",
+    "unlink",
+    "unpin",
+    "update",
+    "upgrade",
+    "use",
+    "view",
+    "why",
 ];
 
 /// Returns the subcommands that may run a command from their words. An empty text stands for every use.
@@ -59,8 +91,8 @@ pub(super) fn without_host(name: &str, rest: &[Word]) -> Option<Vec<Word>> {
     matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
 }
 
-/// Returns the index of the first word that may begin a command, for a known program in a form that is not proven to only
-/// read. There is none if the record says what the words are: files, texts, names or subcommands. Behind a subcommand
+/// Returns the index of the first word that may begin a command, for a known program in a form that is not proven to
+/// only read. There is none if the record says what the words are: files, texts, names or subcommands. Behind a subcommand
 /// that runs a command in other programs, the words are followed in any case.
 pub(super) fn first_command(known: &'static Program, rest: &[Word]) -> Option<usize> {
     let operand = |(_, word): &(usize, &Word)| !word.text().starts_with('-');

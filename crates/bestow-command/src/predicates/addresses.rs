@@ -379,9 +379,8 @@ pub(crate) fn go_modules(rest: &[Word]) -> bool {
 /// Returns true if an option names a definition on another machine, which `docker compose` fetches: `https://…`,
 /// `oci://…`, `git@host:path`, `github.com/owner/repository`.
 pub(crate) fn compose_sources(rest: &[Word]) -> bool {
-    let is_login = |text: &str| {
-        text.split_once(':').is_some_and(|(login, _)| login.contains('@') && !login.contains(['/', ' ']))
-    };
+    let is_login =
+        |text: &str| text.split_once(':').is_some_and(|(login, _)| login.contains('@') && !login.contains(['/', ' ']));
     let is_remote = |text: &str| text.contains("://") || is_login(text) || begins_with_host(text);
     rest.iter().any(|word| {
         let text = word.text();

@@ -16,8 +16,8 @@ mod system;
 
 pub(crate) use accounts::{root_user, superuser_command};
 pub(crate) use addresses::{
-    api_request, cluster_objects, compose_sources, curl_addresses, dig_words, go_modules, http_request, local_manifests,
-    local_repository, repository_of_github, repository_of_gitlab, wget_addresses,
+    api_request, cluster_objects, compose_sources, curl_addresses, dig_words, go_modules, http_request,
+    local_manifests, local_repository, repository_of_github, repository_of_gitlab, wget_addresses,
 };
 pub(crate) use archives::{
     ar_letters, archive_listing, image_files, jar_letters, tar_letters, tar_letters_of_output, tar_options,

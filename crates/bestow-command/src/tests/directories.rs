@@ -107,7 +107,8 @@ fn no_safe_form_obeys_a_directory_unseen() {
             for option in &options {
                 // Behind a subcommand, a short option often has another meaning.
                 let is_long = option.len() > 2 && name != "git";
-                let behind = (is_long && !row.stop_at_operand).then(|| [format!("{example} {option} led"), format!("{example} {option}=led")]);
+                let behind = (is_long && !row.stop_at_operand)
+                    .then(|| [format!("{example} {option} led"), format!("{example} {option}=led")]);
                 let before = [format!("{name} {option} led {rest}"), format!("{name} {option}=led {rest}")];
                 for line in before.into_iter().chain(behind.into_iter().flatten()) {
                     let is_safe = crate::classify(&line).tier == crate::Tier::Safe;

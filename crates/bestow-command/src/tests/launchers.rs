@@ -1,4 +1,5 @@
-//! Tests of the commands that known programs run: launchers, other names of a program, and programs that a line renames.
+//! Tests of the commands that known programs run: launchers, other names of a program, and programs that a line
+//! renames.
 
 use crate::{
     Classifier, Tier, classify, programs,
@@ -27,10 +28,33 @@ fn is_it(known: &str, word: &str) -> bool {
 #[test]
 fn a_known_launcher_hides_no_command() {
     for launcher in [
-        "pyenv exec", "rbenv exec", "nodenv exec", "goenv exec", "nx exec --", "nvm exec 20", "fnm exec --using 20",
-        "volta run", "opam exec --", "stack exec --", "cabal exec", "rtx exec --", "composer exec", "gem exec",
-        "mix cmd", "dart run", "machinectl shell x", "nix shell x -c", "adb shell", "xcrun", "kubectl debug x --",
-        "oc rsh x", "repo forall -c", "jj util exec --", "lerna exec --", "nodemon --exec", "pm2 start",
+        "pyenv exec",
+        "rbenv exec",
+        "nodenv exec",
+        "goenv exec",
+        "nx exec --",
+        "nvm exec 20",
+        "fnm exec --using 20",
+        "volta run",
+        "opam exec --",
+        "stack exec --",
+        "cabal exec",
+        "rtx exec --",
+        "composer exec",
+        "gem exec",
+        "mix cmd",
+        "dart run",
+        "machinectl shell x",
+        "nix shell x -c",
+        "adb shell",
+        "xcrun",
+        "kubectl debug x --",
+        "oc rsh x",
+        "repo forall -c",
+        "jj util exec --",
+        "lerna exec --",
+        "nodemon --exec",
+        "pm2 start",
     ] {
         let line = format!("{launcher} git push origin");
         assert!(may_run(&line, "git push"), "{line}");

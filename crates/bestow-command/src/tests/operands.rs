@@ -5,7 +5,7 @@ use crate::{
     classifier::Classifier,
     classify, programs,
     span::Span,
-    values::{Access, Named},
+    values::{Access, Below, Named},
     word::Word,
 };
 
@@ -335,4 +335,95 @@ fn every_program_of_a_project_says_whether_it_reads_its_directory() {
         .collect();
     let unknown: Vec<_> = silent.iter().filter(|name| !ELSEWHERE.contains(name)).collect();
     assert!(unknown.is_empty(), "say `here` in the records of {unknown:?}");
+}
+
+/// Returns the paths that a line may read or write, with a mark at those of which it only reads the name.
+fn paths(line: &str, wanted: Access) -> Vec<String> {
+    let judged = Classifier::default().judge(line);
+    let path = |named: &Named| match named {
+        Named::Path { access, text, below, .. } if *access == wanted => {
+            Some(if *below == Below::Names { format!("{text} by name") } else { text.to_string() })
+        }
+        _ => None,
+    };
+    judged.named.iter().filter_map(path).collect()
+}
+
+#[test]
+fn every_part_of_a_word_with_several_values_may_be_a_path() {
+    for line in [
+        "kubectl create cm x --from-file=k=/outside/secret.txt --dry-run=client -o yaml",
+        "kubectl create cm x --from-file k=/outside/secret.txt --dry-run=client",
+        "kubectl create cm x --from-file=a=src/main.rs,b=/outside/secret.txt --dry-run=client",
+        "kubectl create secret generic x --from-env-file=/outside/secret.txt --dry-run=client -o yaml",
+        "kubectl apply --dry-run=client -f src,/outside/secret.txt",
+        "foo a,b,/outside/secret.txt",
+        "foo --mount=type=bind,src=/outside/secret.txt,dst=/x",
+        "foo --data=name=x,file@/outside/secret.txt",
+        "foo -Fa=@/outside/secret.txt",
+        "foo user=me,key@/outside/secret.txt,b",
+    ] {
+        assert!(names(line), "{line}");
+    }
+}
+
+#[test]
+fn a_word_with_very_many_parts_may_be_any_path() {
+    let line = format!("foo {}", "a,".repeat(5000));
+    let judged = Classifier::default().judge(&line);
+    let is_all = |named: &Named| matches!(named, Named::Path { text, below: Below::Everything, .. } if text == "/");
+    assert!(judged.named.iter().any(is_all) && judged.named.iter().count() < 300);
+}
+
+#[test]
+fn a_directory_of_manifests_is_read_with_everything_below_it() {
+    for line in [
+        "kubectl create cm x --from-file=. --dry-run=client -o yaml",
+        "kubectl create cm x --from-file=k=. --dry-run=client",
+        "kubectl apply --dry-run=client -R -f .",
+        "kubectl apply --dry-run=client -Rf .",
+        "oc apply --dry-run=client --filename=a,.",
+    ] {
+        let judged = Classifier::default().judge(line);
+        let is_tree =
+            |named: &Named| matches!(named, Named::Path { text, below: Below::Everything, .. } if text == ".");
+        assert!(judged.named.iter().any(is_tree), "{line}");
+    }
+}
+
+#[test]
+fn an_order_to_the_index_writes_no_file_and_reads_only_names() {
+    for line in
+        ["git check-ignore .env", "git check-ignore -v .env", "git rm --cached .env", "git rm -rq --cached .env"]
+            .into_iter()
+            .chain(["git restore --staged .env", "git restore -S .env", "git reset .env", "git reset -q HEAD .env"])
+    {
+        assert!(!paths(line, Access::Read).contains(&".env".to_owned()), "{line}");
+        assert!(paths(line, Access::Read).contains(&".env by name".to_owned()), "{line}");
+        assert!(paths(line, Access::Write).is_empty(), "{line}: {:?}", paths(line, Access::Write));
+    }
+    assert!(paths("git add agents.toml", Access::Write).is_empty());
+    assert!(paths("git add agents.toml", Access::Read).contains(&"agents.toml".to_owned()));
+    for line in [
+        "git restore .env",
+        "git restore --staged --worktree .env",
+        "git restore -SW .env",
+        "git restore --staged --work .env",
+        "git rm .env",
+        "git rm --cached --x .env",
+        "git rm -- --cached .env",
+        "git reset --hard .env",
+        "git checkout .env",
+        "git -c core.hooksPath=.env add x",
+    ] {
+        assert!(paths(line, Access::Write).iter().any(|path| path.contains(".env")), "{line}");
+    }
+}
+
+#[test]
+fn temporary_files_are_written_where_a_variable_says() {
+    assert!(paths("TMPDIR=secrets mktemp", Access::Write).contains(&"secrets/tmp".to_owned()));
+    assert!(paths("export TMPDIR=/secrets; sort f", Access::Write).contains(&"/secrets/tmp".to_owned()));
+    let output = "docker build --output=type=local,dest=secrets .";
+    assert!(paths(output, Access::Write).contains(&"secrets".to_owned()));
 }

@@ -332,8 +332,8 @@ pub(super) fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Opera
     named
 }
 
-/// Returns the files and directories in a list of `file` and `name=file`. They are not certain: behind another subcommand
-/// the option may have no value.
+/// Returns the files and directories in a list of `file` and `name=file`. They are not certain: behind another
+/// subcommand the option may have no value.
 fn listed_trees(value: &Text<'_>) -> Vec<Operand> {
     let named: Vec<_> = match value.text() {
         Some(text) => {
