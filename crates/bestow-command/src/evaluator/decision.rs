@@ -11,7 +11,7 @@ use crate::{
     budget::MAX_DEPTH,
     destroy,
     evaluator::{
-        Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, runners::first_command,
+        Evaluation, Traits, Use, inline_code, known, leading::runs_its_words, runners::launched,
         sql_client::statement_of,
     },
     interpreter::{Evaluator, Interpreter},
@@ -224,10 +224,7 @@ impl Evaluation<'_, '_> {
         let (known, rest) = (usage.known, usage.rest);
         self.record_built(usage);
         let found = self.search_properties(rest);
-        match first_command(known, rest).and_then(|at| rest.get(at..)) {
-            Some(words) => found.or_stricter(self.search_suffixes(words)),
-            None => found,
-        }
+        found.or_stricter(self.search_suffixes(launched(known, rest)))
     }
 
     /// Searches the values of properties behind a goal that runs a program: `exec:exec -Dexec.executable=git

@@ -91,35 +91,36 @@ pub(super) fn without_host(name: &str, rest: &[Word]) -> Option<Vec<Word>> {
     matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
 }
 
-/// Returns the index of the first word that may begin a command, for a known program in a form that is not proven to
-/// only read. There is none if the record says what the words are: files, texts, names or subcommands. Behind a subcommand
-/// that runs a command in other programs, the words are followed in any case.
-pub(super) fn first_command(known: &'static Program, rest: &[Word]) -> Option<usize> {
+/// Returns the words that may be a command, for a known program in a form that is not proven to only read. There are
+/// none if the record says what the words are: files, texts, names or subcommands. Behind a subcommand that runs a
+/// command in other programs, all words are followed. Elsewhere, an unknown word ends them.
+pub(super) fn launched<'w>(known: &'static Program, rest: &'w [Word]) -> &'w [Word] {
     let operand = |(_, word): &(usize, &Word)| !word.text().starts_with('-');
     let mut operands = rest.iter().enumerate().filter(operand);
-    let first = operands.next()?;
+    let Some(first) = operands.next() else { return &[] };
     let second = operands.next();
     let launches = |(_, word): (usize, &Word)| LAUNCHERS.contains(&word.text());
-    let begun = |(at, _): (usize, &Word)| (at + 1 < rest.len()).then_some(at + 1);
     let names = |(_, word): (usize, &Word)| NAMING.contains(&word.text());
+    let behind = |(at, _): (usize, &Word)| rest.get(at + 1..).unwrap_or_default();
     if launches(first) {
-        return begun(first);
+        return behind(first);
     }
     if names(first) {
-        return None;
+        return &[];
     }
     if let Some(second) = second.filter(|second| launches(*second)) {
-        return begun(second);
+        return behind(second);
     }
     if says_what_words_are(known) || second.is_some_and(names) {
-        return None;
+        return &[];
     }
     let labels = needs::labels_of(known, rest);
-    let mut is_first = true;
-    rest.iter().enumerate().filter(operand).find_map(|(at, word)| {
-        let is_sub = std::mem::take(&mut is_first) && is_subcommand(known, word.text());
-        (!is_sub && !labels.as_slice().contains(&at)).then_some(at)
-    })
+    let is_named = |at: usize, word: &Word| at == first.0 && is_subcommand(known, word.text());
+    let begins = |(at, word): &(usize, &Word)| !is_named(*at, word) && !labels.as_slice().contains(at);
+    let start = rest.iter().enumerate().filter(operand).find(begins).map_or(rest.len(), |(at, _)| at);
+    let words = rest.get(start..).unwrap_or_default();
+    let end = words.iter().position(|word| !word.is_written()).unwrap_or(words.len());
+    words.get(..end).unwrap_or_default()
 }
 
 /// Returns true if the record of a program says what its words are, or which of its uses run them.
