@@ -99,7 +99,11 @@ pub(super) fn launched<'w>(known: &'static Program, rest: &'w [Word]) -> &'w [Wo
     let mut operands = rest.iter().enumerate().filter(operand);
     let Some(first) = operands.next() else { return &[] };
     let second = operands.next();
-    let launches = |(_, word): (usize, &Word)| LAUNCHERS.contains(&word.text());
+    let may_be_value =
+        |at: usize| at.checked_sub(1).and_then(|at| rest.get(at)).is_some_and(|word| word.text().starts_with('-'));
+    // A single letter is a common value of an option.
+    let launches =
+        |(at, word): (usize, &Word)| LAUNCHERS.contains(&word.text()) && (word.text().len() > 1 || !may_be_value(at));
     let names = |(_, word): (usize, &Word)| NAMING.contains(&word.text());
     let behind = |(at, _): (usize, &Word)| rest.get(at + 1..).unwrap_or_default();
     if launches(first) {
