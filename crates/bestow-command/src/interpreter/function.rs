@@ -70,7 +70,7 @@ impl Interpreter<'_> {
     }
 
     /// Defines the names that `hash -p program name…`, or `hash name=program` of zsh, gives to a program.
-    pub(super) fn hashes(&mut self, words: &[Word]) {
+    fn hashes(&mut self, words: &[Word]) {
         self.alias(words);
         let option = words.iter().enumerate().find_map(|(at, word)| Some((at, word.text().strip_prefix("-p")?)));
         let Some((at, joined)) = option else { return };
@@ -82,8 +82,11 @@ impl Interpreter<'_> {
         names.iter().for_each(|name| self.give_name(name.text(), &program, name.span()));
     }
 
-    /// Defines the name that a copy of a program or a link to it has, as a path.
-    pub(super) fn names_program_anew(&mut self, words: &[Word]) {
+    /// Defines the name that a copy of a program or a link to it has, as a path, or that `hash` gives to a program.
+    pub(super) fn renames_program(&mut self, command: &str, words: &[Word]) {
+        if command == "hash" {
+            return self.hashes(words);
+        }
         let mut operands = words.iter().filter(|word| !word.text().starts_with('-'));
         let (Some(program), Some(name), None) = (operands.next(), operands.next(), operands.next()) else { return };
         let (program, path) = (program_of(program), name.text());
