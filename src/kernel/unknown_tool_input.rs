@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{CommandFingerprint, CommandPattern, Spoken, SpokenPart, base_name, command_lines, may_match};
+use crate::model::{CommandFingerprint, CommandPattern, SpokenPart, base_name, command_lines};
 
 use super::command_match::{Likelihood, meets};
 
@@ -92,13 +92,11 @@ impl InputText {
     /// expansion may produce it, may be prose.
     pub(crate) fn runs(&self, pattern: &CommandPattern) -> Likelihood {
         let Some(program) = pattern.program() else { return Likelihood::Certain };
-        let runs_it = |command: &Spoken| command.programs().is_some_and(|all| all.contains(&program));
-        let mut commands = self.commands.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
         let has_words = || {
             let mut words = pattern.as_str().split_whitespace().filter(|word| !word.contains('*'));
             self.names.iter().any(|name| name == program) && words.all(|word| self.mentions(base_name(word)))
         };
-        if commands.any(|command| runs_it(command) && may_match(pattern, command)) || has_words() {
+        if meets(pattern, Some(&self.commands)) || has_words() {
             return Likelihood::Certain;
         }
         let is_possible = self.mentions(program) || self.lines.iter().any(|parts| meets(pattern, parts.as_deref()));

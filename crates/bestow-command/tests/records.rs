@@ -161,7 +161,7 @@ fn the_documentation_names_every_word_of_a_record() {
 const OTHER_WORDS: &str = ". : [ w R yes true false help set unset read write exec command source host \
     hosts patch file mail users snap join open rename pass expand jobs login ls cat \
     clear du tail wait time sort noglob ftp ab port nvme hd bash grep timeout tty \
-    crontab passwd pr test just task docker mysql nix rpm dpkg del unlink cc c++ \
+    crontab passwd pr test just task docker mysql nix rpm dpkg del hash unlink cc c++ \
     type id format watch";
 
 /// Files with the names of programs in their code, and the reason.

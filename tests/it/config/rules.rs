@@ -209,7 +209,7 @@ fn a_rule_about_a_command_speaks_about_a_tool_that_nobody_knows_if_its_input_nam
             ("run_shell", json!({ "script": "g''it push" })),
             ("run_shell", json!({ "script": "/usr/bin/git push" })),
             ("run_shell", json!({ "script": "$X push" })),
-            ("run_shell", json!({ "script": "`echo git` push" })),
+            ("run_shell", json!({ "script": "$(echo git) push" })),
             ("spawn", json!({ "program": "git", "args": ["push"] })),
             ("spawn", json!(["x", ["git", "push"]])),
             ("git", json!({ "args": ["push"] })),

@@ -443,6 +443,9 @@ fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     };
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     named.extend(words.values_of(list!("-o --output")).filter_map(Text::text).map(|text| write(below(&text))));
+    // Whoever reaches a socket can give orders to what serves it.
+    let sockets = words.values_of(list!("--unix-socket")).filter_map(Text::text);
+    named.extend(sockets.map(|text| Operand::certain(Access::Write, text, Below::Nothing)));
     named.extend(words.files_of(known));
     named.extend(sent_by_curl(&words));
     let formats = words.values_of(list!("-w --write-out")).filter_map(Text::text);
