@@ -184,8 +184,8 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
 pub(super) const MAX_RESTRICTED_PATHS: usize = 32;
 
 impl Shared {
-    /// Adds the matches of `pattern` in `start`, with what `below` says of their content. Returns the matches, as far as
-    /// the disk knows them.
+    /// Adds the matches of `pattern` in `start`, with what `below` says of their content. Returns the matches, as far
+    /// as the disk knows them.
     pub(super) fn reach_pattern(
         &self,
         reached: &mut Reached,
@@ -385,10 +385,6 @@ impl Shared {
         mut understood: ResolvedAction,
         reached: &Reached,
     ) -> Result<ResolvedAction, Error> {
-        // A sandbox hides such paths from the command and allows the rest.
-        if understood.in_sandbox {
-            return Ok(understood);
-        }
         for access in [Access::Read, Access::Write] {
             let names: Vec<_> =
                 reached.names.iter().filter(|(used, _)| *used == access).map(|(_, name)| name).collect();
@@ -404,11 +400,13 @@ impl Shared {
             match self.restricted_in(&restricted, access, reached, &names) {
                 Ok(found) => {
                     for (path, origin) in found {
+                        // A sandbox can leave out every path.
+                        let origin = if understood.in_sandbox { UseOrigin::Inside } else { origin };
                         let (operation, target) = (operation_of(access), Target::Tree(path));
                         understood.uses.add(Use { operation, target, takes: None, origin });
                     }
                 }
-                Err(_) if understood.tier == Some(Tier::Destructive) => {}
+                Err(_) if understood.in_sandbox || understood.tier == Some(Tier::Destructive) => {}
                 Err(why) => {
                     for root in &roots {
                         understood.uses.add(unresolved(access, root, &why));

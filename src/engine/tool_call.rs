@@ -118,6 +118,12 @@ impl Shared {
         call: &DeclaredCall<'_>,
     ) -> Result<ResolvedAction, Error> {
         let base = if base.shell == Shell::Unknown { ResolvedAction { shell: call.tool.shell, ..base } } else { base };
+        if call.is_typed {
+            let base = ResolvedAction { cwd: None, ..base };
+            let mut understood = self.command(&profile.id, base, line, &call.besides)?;
+            understood.distrust("Dangerous command: it is typed into a running program, whose state is unknown");
+            return Ok(understood);
+        }
         let Some(directory) = call.directory else { return self.command(&profile.id, base, line, &call.besides) };
         let there = match self.directory_of(profile, directory) {
             Ok(there) => there,

@@ -2,7 +2,7 @@
 
 use crate::model::{CommandPattern, SpokenPart, may_match};
 
-/// How likely an action runs a command that a rule describes.
+/// The likelihood that an action runs a command which a rule describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Likelihood {
     /// The action does not run it.

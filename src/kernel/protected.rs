@@ -37,7 +37,8 @@ impl Protected {
         (&self.paths, &self.closed)
     }
 
-    /// Returns true if only the settings protect a path, as they protect the policy file, or if it belongs to the engine.
+    /// Returns true if only the settings protect a path, as they protect the policy file, or if it belongs to the
+    /// engine.
     pub(crate) fn is_by_settings(&self, access: Access, path: &SanitizedPath) -> bool {
         self.standing(access, path) == Standing::Protected
             && by_name(access, path.as_str()) == ByName::Open

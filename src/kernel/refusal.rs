@@ -300,8 +300,8 @@ pub enum Refusal {
     },
     /// People recently denied requests of this agent or its relatives. They asked again too often and have to wait.
     #[error(
-        "people denied {noes} requests of agent `{agent}` or its relatives in a row: it can ask again after {until}, or \
-         a person gives it the permission without a request, in the policy file"
+        "people denied {noes} requests of agent `{agent}` or its relatives in a row: it can ask again after {until}, \
+         or a person gives it the permission without a request, in the policy file"
     )]
     AskedAfterNo {
         /// The agent.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, DigestTexts,
     LazyDigest, Operation, Permission, PinnedPermission, Reason, SanitizedPath, Secrets, Shell, StartDir, Tier,
-    ToolName, UseFacts, cut, has_mark,
+    ToolName, UseFacts, UseOrigin, cut, has_mark,
 };
 
 use super::{
@@ -229,6 +229,14 @@ impl ResolvedAction {
     /// Returns the permissions that the agent must hold.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
         self.uses.permissions()
+    }
+
+    /// Returns true if a sandbox for this action hides a denied path that a glob matches. It looks such paths up in the
+    /// start directory and in the directories that the action may write.
+    pub(super) fn is_searched_by_sandbox(&self, path: &SanitizedPath) -> bool {
+        let is_given = |used: &&Use| used.origin == UseOrigin::Given && used.operation == Operation::Write;
+        let mut given = self.uses.iter().filter(is_given).filter_map(Use::path);
+        self.cwd.as_ref().is_some_and(|cwd| cwd.contains(path)) || given.any(|root| root.contains(path))
     }
 
     /// Returns how likely `used`, which is one of the uses of this action, runs a command that matches `pattern`.

@@ -4,6 +4,7 @@ mod answers;
 mod arrivals;
 mod descriptors;
 mod directories;
+mod expansions;
 mod golden;
 mod invocations;
 mod launchers;

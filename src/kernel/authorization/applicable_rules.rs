@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{AgentId, Rule, RuleRef, RunId, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict};
+use crate::model::{AgentId, PathGlob, Rule, RuleRef, RunId, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict};
 
 use super::{
     super::{
@@ -73,7 +73,8 @@ pub(super) fn all(case: &EvaluationInput<'_>, above: &[&Agent]) -> ApplicableRul
         }
     }
     let yeses = std::mem::take(&mut heard.yeses);
-    for (about, used) in case.action.uses.iter().enumerate() {
+    // A sandbox hides every protected path.
+    for (about, used) in case.action.uses.iter().enumerate().filter(|_| !case.action.in_sandbox) {
         let Some(path) = used.path().filter(|_| used.may_be_left_out() && is_by_settings(case, used)) else { continue };
         heard.possible_denies.push(Voice { rule: RuleRef::Protected(path.clone()), about });
     }
@@ -105,11 +106,22 @@ fn rules_of(agent: &Agent, action: &ResolvedAction, heard: &mut ApplicableRules,
     }
     for (about, used) in action.uses.iter().enumerate() {
         for rule in agent.rules.about(action, used) {
+            // What a rule asks about is not hidden.
+            if used.may_be_left_out() && rule.verdict == Verdict::Deny && is_hidden(action, used, rule.path.as_ref()) {
+                continue;
+            }
             let is_possible = |pattern| action.runs(used, pattern) == Likelihood::Possible;
             let is_doubtful = used.may_be_left_out() || rule.command.as_ref().is_some_and(is_possible);
             heard.add(rule.verdict, named(reference(rule)), about, is_doubtful);
         }
     }
+}
+
+/// Returns true if the sandbox of the action hides a path of it that this glob denies. A glob for one path is hidden
+/// wherever the path lies.
+fn is_hidden(action: &ResolvedAction, used: &Use, glob: Option<&PathGlob>) -> bool {
+    let is_one_path = || glob.is_some_and(|glob| glob.named_as_no().is_some());
+    action.in_sandbox && (is_one_path() || used.path().is_some_and(|path| action.is_searched_by_sandbox(path)))
 }
 
 /// Adds the verdicts of the tool policies of `run`, which belongs to the owner of `agent`.
@@ -125,6 +137,9 @@ fn guard_of(
     let guard = guards.of(&action.tool);
     for (about, used) in action.uses.iter().enumerate() {
         for (verdict, name) in guard.about(action, used) {
+            if used.may_be_left_out() && verdict == Verdict::Deny && is_hidden(action, used, None) {
+                continue;
+            }
             let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
             heard.add(verdict, policy, about, used.may_be_left_out());
         }

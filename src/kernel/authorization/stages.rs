@@ -129,7 +129,9 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
     for (place, used) in case.action.uses.iter().enumerate() {
         let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
         let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
-        let is_open = is_own_proc(case, used) || used.may_be_left_out() && is_by_settings(case, used);
+        // A sandbox hides every protected path.
+        let is_left_out = used.may_be_left_out() && (case.action.in_sandbox || is_by_settings(case, used));
+        let is_open = is_own_proc(case, used) || is_left_out;
         if case.state.is_protected(&permission) && !is_open && !is_held() {
             let rule = RuleRef::Protected(path.clone());
             if !protected.contains(&rule) {
@@ -252,8 +254,7 @@ const MAX_NAMED_PATHS: usize = 5;
 /// determined. A sandbox hides such paths, so a command that runs in one first needs no approval.
 fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {
     let has_text = heard.possible_denies.iter().any(|voice| path_of(case, voice.about).is_none());
-    let has_path = !case.action.in_sandbox && !(heard.possible_denies.is_empty() && heard.unresolved.is_empty());
-    if !has_text && !has_path {
+    if heard.possible_denies.is_empty() && (case.action.in_sandbox || heard.unresolved.is_empty()) {
         return None;
     }
     let mut reasons = Vec::new();
@@ -279,7 +280,8 @@ fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> 
         Some(why.as_ref().to_owned())
     }));
     let (source, reason) = (AgentOrigin::Rule, reasons.join("; "));
-    let finding = match confined(case, mode) {
+    let is_hidden = paths.iter().all(|path| case.action.is_searched_by_sandbox(path));
+    let finding = match confined(case, mode).filter(|_| is_hidden) {
         Some(confined) => StageResult { reason: format!("{}; {reason}", confined.reason).into(), ..confined },
         None => StageResult::new(Ruled::Ask, source, reason).in_place_of_denial(),
     };

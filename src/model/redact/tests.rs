@@ -486,7 +486,7 @@ proptest! {
         let _ = redacted_with(&other, &text);
     }
 
-    /// What is hidden in a line is hidden in a list of its words. A list may also be names beside their values.
+    /// A list of words hides what their line hides. A list may also be names beside their values.
     #[test]
     fn an_option_in_a_list_is_an_option_in_a_line(words in prop::collection::vec(plain_word(), 1..12)) {
         let line = words.join(" ");

@@ -165,7 +165,7 @@ fn a_server_that_is_killed_starts_again_beside_its_note() {
 fn a_note_that_fails_is_told_with_its_file_and_again_at_the_end() {
     let place = Place::new();
     let server = place.serve(true).unwrap();
-    fs::remove_dir_all(place.path("notes")).unwrap();
+    fs::rename(place.path("notes"), place.path("notes-before")).unwrap();
     // A decision is an event, so there is a new head.
     let asked = |words: &[&str]| {
         let mut command = Command::new(BESTOW);
@@ -182,7 +182,7 @@ fn a_note_that_fails_is_told_with_its_file_and_again_at_the_end() {
     fs::create_dir(place.path("notes")).unwrap();
     let told = server.says("again: ");
     assert!(told.contains(place.note().trim()), "{told}");
-    fs::remove_dir_all(place.path("notes")).unwrap();
+    fs::rename(place.path("notes"), place.path("notes-before")).unwrap();
     set("default");
     assert_eq!(server.end(Signal::TERM), Some(1), "the last head is not noted");
 }

@@ -143,7 +143,7 @@ async fn another_owner_can_neither_see_nor_answer() {
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     assert_eq!(refusal(them.answer(ticket.id(), Answer::deny()).await), other, "not even how it ended");
     let grant = ann.grants().unwrap()[0].id;
-    assert_eq!(refusal(them.revoke(grant, None).await), other);
+    assert!(matches!(refusal(them.revoke(grant, None).await), Refusal::UnknownGrant(_)));
     assert_eq!(check(&ann, "@network"), Check::Held);
 }
 

@@ -189,8 +189,8 @@ fn read_ready_file(file: &Path) -> Result<Ready, String> {
         in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
     if !is_place_of(owner, file) {
         return Err(format!(
-            "the ready file {} is not believed: others than its owner may write its directory, so anybody may have put \
-             it there; name the file `server.json` in the state directory of the server",
+            "the ready file {} is not believed: others than its owner may write its directory, and may have put it \
+             there; name the file `server.json` in the state directory of the server",
             file.display()
         ));
     }

@@ -1,7 +1,7 @@
 //! Arithmetic and tests. Both evaluate text, and the evaluation may assign variables and run commands.
 
 use crate::{
-    interpreter::{Interpreter, Value, is_evaluation_trap},
+    interpreter::{Interpreter, Value, is_evaluation_trap, runs_in_arithmetic},
     span::Span,
     syntax::tree::{Piece, RawWord},
     tier::Tier,
@@ -64,8 +64,8 @@ impl Interpreter<'_> {
     pub(super) fn evaluate(&mut self, mut texts: Vec<SmolStr>) {
         let mut seen: Vec<String> = Vec::new();
         while let Some(text) = texts.pop() {
-            if is_evaluation_trap(&text) {
-                self.mark_unknown("arithmetic evaluates a command hidden in a subscript");
+            if runs_in_arithmetic(&text) {
+                self.mark_unknown("arithmetic evaluates a command that is quoted");
             }
             let assigns = assigns(&text);
             for name in names(&text) {

@@ -441,7 +441,9 @@ impl Interpreter<'_> {
             }
             Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, inside),
             Change::Cut | Change::Edit(_) => {
-                let edited = self.edited(parameter, &value, inside);
+                // The commands in the pattern run, whatever becomes of the value.
+                let words = self.expand_whole(inside);
+                let edited = self.edited(parameter, &value, &words);
                 self.with_what_it_destroys(parameter, &value, inside, edited)
             }
             Change::Indirect => {
@@ -508,7 +510,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns a value after an edit that removes, replaces or converts a part of it.
-    fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &RawWord) -> Value {
+    fn edited(&mut self, parameter: &Parameter, value: &Value, words: &[Word]) -> Value {
         if let Some(first) = first_slash(parameter) {
             return Value::one(first, Known::Form);
         }
@@ -523,7 +525,6 @@ impl Interpreter<'_> {
         let known = value.known.max(Known::Form);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
-            let words = self.named(inside);
             let pattern = words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text());
             // The rest of a path is a path or empty. If the pattern is known, the rest is known.
             let left =
@@ -535,10 +536,9 @@ impl Interpreter<'_> {
         // A value that the text itself has set may begin with any text after an edit.
         let own =
             self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
-        let inside = self.expand_whole(inside);
         // `@E` interprets backslash escapes.
         let open = |text: &str| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
-        let opens = inside.iter().any(|word| word.is_wild() || open(word.text()))
+        let opens = words.iter().any(|word| word.is_wild() || open(word.text()))
             || own && value.texts.iter().any(|text| open(text));
         let empty = value.texts.iter().all(|text| text.is_empty());
         if (own && (opens || empty)) || value.is_wild() {

@@ -7,3 +7,8 @@ pub(crate) fn is_evaluation_trap(text: &str) -> bool {
         rest.contains("$(") || rest.contains('`') || rest.contains("${")
     })
 }
+
+/// Returns true if arithmetic that evaluates the text runs a command in it, whatever quotes stood around it.
+pub(crate) fn runs_in_arithmetic(text: &str) -> bool {
+    ["$(", "`", "${", "<(", ">("].iter().any(|sign| text.contains(sign))
+}

@@ -122,7 +122,10 @@ impl Reader<'_> {
             self.step()?;
             let Some(byte) = self.peek() else { return self.stop("arithmetic that is not closed") };
             match byte {
-                b'$' => self.dollar(true, &mut pieces)?,
+                b'$' => {
+                    self.refuse_escapes_in_quotes();
+                    self.dollar(true, &mut pieces)?;
+                }
                 b'`' => self.backticks(true, &mut pieces)?,
                 b'\\' => {
                     self.at += 1;
@@ -279,19 +282,38 @@ impl Reader<'_> {
                     self.at += 1;
                     inside.quoted("'");
                 }
-                Some(b'$') => self.dollar(quoted, inside)?,
+                Some(b'$') => {
+                    if quoted {
+                        self.refuse_escapes_in_quotes();
+                    }
+                    self.dollar(quoted, inside)?;
+                }
                 Some(b'`') => self.backticks(quoted, inside)?,
-                Some(b'<' | b'>') if !quoted && self.peek_second() == Some(b'(') => {
+                // bash runs it in a pattern, also between quotes.
+                Some(b'<' | b'>') if !quotes_are_text && self.peek_second() == Some(b'(') => {
                     self.at += 1;
                     let script = self.parenthesised()?;
                     inside.add(Piece::Process(script.into()));
                 }
-                Some(byte @ (b'\\' | b'\'' | b'"' | b'~')) => self.unquoted(byte, inside)?,
-                Some(_) => {
+                Some(byte @ (b'\\' | b'\'' | b'"' | b'~')) => {
+                    // In quotes, zsh takes a quotation mark in a pattern for text.
+                    self.ledger.elsewhere.zsh |= quoted && byte == b'\'';
+                    self.unquoted(byte, inside)?;
+                }
+                Some(byte) => {
+                    // zsh has further substitutions, and patterns with code: `=(…)`, `*(e:…:)`.
+                    self.ledger.elsewhere.zsh |= byte == b'(';
                     let c = self.character().unwrap_or(' ');
                     inside.quoted(c.encode_utf8(&mut [0; 4]));
                 }
             }
+        }
+    }
+
+    /// Refuses `$'…'` between quotes in an expansion: bash decodes it, and expands what comes of it.
+    fn refuse_escapes_in_quotes(&mut self) {
+        if self.peek_second() == Some(b'\'') {
+            self.fault("an escaped text between quotes, which is expanded again");
         }
     }
 

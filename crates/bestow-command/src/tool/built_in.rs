@@ -263,6 +263,11 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
 /// The tools that search without the files that `.gitignore` names.
 const SKIPPING_IGNORED: &[&str] = &["Grep", "grep"];
 
+/// Returns true if the tool types its command line into a running program.
+pub(super) fn types(name: &str) -> bool {
+    matches!(name, "write_stdin" | "write_bash")
+}
+
 /// Returns true if the built-in tool searches without the files that `.gitignore` names.
 pub(super) fn skips_ignored(name: &str) -> bool {
     SKIPPING_IGNORED.contains(&name)

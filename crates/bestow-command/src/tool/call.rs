@@ -36,6 +36,8 @@ pub struct DeclaredCall<'v> {
     pub selection: Selection,
     /// The directory in which a command line runs, as the call names it.
     pub directory: Option<&'v str>,
+    /// True if the command line is typed into a running program, whose state and directory are unknown.
+    pub is_typed: bool,
     /// The parts of the input that the declaration does not name.
     pub unnamed: Map<String, Value>,
     /// The unnamed fields that may change the effect of the command line.
@@ -62,7 +64,7 @@ pub fn read<'v>(declared: &Tools, host: Option<CodingAgent>, name: &str, input: 
             let selection = search_selection(input, &call.globs);
             Call::Declared(Box::new(DeclaredCall { selection, ..call }))
         }
-        Ok(call) => Call::Declared(Box::new(call)),
+        Ok(call) => Call::Declared(Box::new(DeclaredCall { is_typed: is_built_in && built_in::types(name), ..call })),
         Err(why) => Call::Invalid(tool.operation, why),
     }
 }
@@ -75,7 +77,8 @@ pub fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'
     let unnamed = declared::unnamed(tool, input);
     let besides = declared::besides(tool, &unnamed);
     let selection = Selection::default();
-    Ok(DeclaredCall { own, further, globs, selection, directory, unnamed, besides, tool: tool.clone() })
+    let (is_typed, tool) = (false, tool.clone());
+    Ok(DeclaredCall { own, further, globs, selection, directory, is_typed, unnamed, besides, tool })
 }
 
 /// Returns the files that a search of a host program reads. It leaves out ignored files, unless a glob or a file type

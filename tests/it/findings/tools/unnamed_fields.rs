@@ -165,3 +165,18 @@ async fn a_directory_or_an_option_in_a_further_field_of_a_known_tool_is_asked_ab
         assert_eq!(agent.explain(&action).unwrap().decision.verdict(), bestow::Effect::Allow, "{action:?}");
     }
 }
+
+/// An earlier call may have changed the directory, or typed the beginning of the line.
+#[tokio::test]
+async fn a_line_that_is_typed_into_a_running_program_is_never_safe() {
+    let world = world();
+    let agent = agent(&world, Mode::Default, &["@write:/ws"]).await;
+    for (tool, input) in [
+        ("write_bash", json!({ "shellId": "a", "input": "cat prod/f\n" })),
+        ("write_bash", json!({ "shellId": "a", "input": "cd conf\n" })),
+        ("write_stdin", json!({ "session_id": 1, "chars": "ls\n" })),
+    ] {
+        let action = Action::tool(tool.parse().unwrap(), input);
+        assert_eq!(agent.explain(&action).unwrap().decision.verdict(), bestow::Effect::Ask, "{action:?}");
+    }
+}
