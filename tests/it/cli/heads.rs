@@ -182,7 +182,7 @@ fn a_note_that_fails_is_told_with_its_file_and_again_at_the_end() {
     fs::create_dir(place.path("notes")).unwrap();
     let told = server.says("again: ");
     assert!(told.contains(place.note().trim()), "{told}");
-    fs::rename(place.path("notes"), place.path("notes-before")).unwrap();
+    fs::rename(place.path("notes"), place.path("notes-again")).unwrap();
     set("default");
     assert_eq!(server.end(Signal::TERM), Some(1), "the last head is not noted");
 }

@@ -8,9 +8,10 @@ use bestow::{
     agent::Mode,
     decision::{DecisionSource, Refusal, Ruled},
     event::{BlockedAccess, SandboxFacts, Timestamp},
-    grant::Scope,
+    grant::{Place, Scope},
     host::{DiskPaths, ManualClock},
-    path::SanitizedPath,
+    path::{PathGlob, SanitizedPath},
+    policy::Rule,
     sandbox::{Command, ExecError, Sandbox},
 };
 
@@ -107,6 +108,55 @@ fn what_a_confined_command_made_leads_no_command_astray_unasked() {
             for line in ["git status", "cd before && git status", "ls planted", "cat planted/.git/HEAD"] {
                 assert_eq!(verdict(line), Effect::Allow, "{ground}: {line}");
             }
+        });
+    });
+}
+
+/// The attack: the line names denied files where the sandbox does not look them up, or files that a rule asks about.
+#[test]
+fn a_line_that_names_what_its_sandbox_cannot_hide_does_not_run_unasked() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let here = ground.world.workspace();
+            let outside = ground.world.text("outside");
+            for place in [&here, &outside] {
+                std::fs::create_dir_all(format!("{place}/asked")).unwrap();
+                std::fs::write(format!("{place}/.env"), "SECRET").unwrap();
+                std::fs::write(format!("{place}/asked/f"), "ASKED").unwrap();
+            }
+            let rule = |verdict: &str, glob: &str| Rule {
+                verdict: verdict.parse().unwrap(),
+                tool: None,
+                operation: None,
+                path: Some(PathGlob::try_from(glob.to_owned()).unwrap()),
+                command: None,
+                shape: None,
+                cwd: None,
+                children: false,
+                why: None,
+                place: Place { file: "agents.toml".into(), line: 3 },
+            };
+            let mut file = crate::support::policy(Settings::default(), &[("far", "you", &[])]);
+            let far = file.agents.get_mut(&crate::support::id("far")).unwrap();
+            far.profile.working_dir = here.parse().unwrap();
+            far.rules = Arc::from([rule("deny", "/**/.env"), rule("ask", "/**/asked/**")]);
+            host.engine.configure(file).await.unwrap();
+            let far = host.engine.agent(crate::support::id("far")).unwrap();
+            for line in [
+                format!("cat {outside}/.en?"),
+                format!("grep -r SECRET {outside}"),
+                format!("find {outside} -name .env -exec cat {{}} +"),
+                format!("cat {outside}/asked/f"),
+                "grep -r ASKED .".to_owned(),
+                "cat as*/f".to_owned(),
+            ] {
+                let done = far.exec(&ground.sandbox, sh(&line), &[]).await;
+                assert!(done.is_err(), "{ground}: {line}: {done:?}");
+            }
+            // Below its own directory, the sandbox hides what is denied.
+            let hidden = far.exec(&ground.sandbox, sh("grep -rs SECRET --exclude-dir=asked . || cat .en?"), &[]).await;
+            assert!(hidden.is_ok_and(|done| !shown(&done.stdout.bytes).contains("SECRET")), "{ground}");
         });
     });
 }
