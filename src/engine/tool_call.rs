@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bestow_command::{
     Classifier,
     internal::{
-        Call, DECLARED, DeclaredCall, IN_SESSION, Judged, NO_ROLLBACK, NamedUses, ToolUse, UNLISTED, Undeclared,
+        Call, DECLARED, DeclaredCall, IN_SESSION, Judged, NO_ROLLBACK, NamedUses, TYPED, ToolUse, UNLISTED, Undeclared,
         bare_hosts, declaration, destroying_word, hosts_in, is_certainly_a_path, is_known_command, path_in_address,
         read_call, read_call_as, with_nested_json,
     },
@@ -121,7 +121,7 @@ impl Shared {
         if call.is_typed {
             let base = ResolvedAction { cwd: None, ..base };
             let mut understood = self.command(&profile.id, base, line, &call.besides)?;
-            understood.distrust("Dangerous command: it is typed into a running program, whose state is unknown");
+            understood.distrust(TYPED);
             return Ok(understood);
         }
         let Some(directory) = call.directory else { return self.command(&profile.id, base, line, &call.besides) };

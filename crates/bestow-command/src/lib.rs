@@ -86,7 +86,7 @@ pub mod internal {
         spelling::{GIVEN, quoted},
         surroundings::Surroundings,
         tool::{
-            Call, DECLARED, DeclaredCall, Followed, IN_SESSION, ToolUse, UNLISTED, Undeclared, command_lines,
+            Call, DECLARED, DeclaredCall, Followed, IN_SESSION, TYPED, ToolUse, UNLISTED, Undeclared, command_lines,
             declaration, destroying_word, is_certainly_a_path, is_known_command, path_in_address, read as read_call,
             read_as as read_call_as, with_nested_json,
         },

@@ -41,7 +41,10 @@ fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classificatio
         Call::Declared(call) | Call::Session(call) => {
             let uses = std::iter::once(&call.own).chain(&call.further);
             let worst = uses.map(|used| tier_of(classifier, used, &call)).reduce(worse);
-            let worst = worst.unwrap_or_else(|| Classification::plain(Tier::Dangerous, UNLISTED));
+            let mut worst = worst.unwrap_or_else(|| Classification::plain(Tier::Dangerous, UNLISTED));
+            if call.is_typed {
+                worst = worse(worst, Classification::plain(Tier::Dangerous, TYPED));
+            }
             unnamed_destroys(classifier, &call).map_or(worst.clone(), |found| worse(worst, found))
         }
         Call::Invalid(Operation::Read, _) if classifier.profile() == Profile::Default => {
@@ -54,6 +57,9 @@ fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classificatio
 
 /// The reason for the tier of an unknown tool.
 pub const UNLISTED: &str = "a tool that is not on any list";
+
+/// The reason for the tier of a command line that is typed into a running program.
+pub const TYPED: &str = "Dangerous command: it is typed into a running program, whose state is unknown";
 
 /// Returns `tier`, or destructive if any text of the input is a destructive command.
 fn at_least(tier: Tier, why: &str, classifier: &Classifier, input: &Value) -> Classification {

@@ -14,7 +14,7 @@ mod word_lists;
 
 pub use built_in::built_in_tools;
 pub use call::{Call, DeclaredCall, declaration, read, read_as};
-pub use classify::{DECLARED, UNLISTED, classify_tool};
+pub use classify::{DECLARED, TYPED, UNLISTED, classify_tool};
 pub(super) use sensitive::{is_guarded, is_sensitive};
 pub use session_tools::{IN_SESSION, is_session_tool, session_tools};
 pub use tool_name::destroying_word;
