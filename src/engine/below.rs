@@ -227,6 +227,8 @@ impl Shared {
         root: &SanitizedPath,
         (selection, trusts_names): (Option<&Selection>, bool),
     ) {
+        let top = selection.is_some_and(|selection| selection.from_top).then(|| self.top_around(root));
+        let root = top.as_ref().unwrap_or(root);
         match selection {
             Some(selection) => {
                 let selected = SelectedFiles::new(root, selection, trusts_names, &*self.paths);

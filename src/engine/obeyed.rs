@@ -15,6 +15,15 @@ use super::{Engine, Error, shared::Shared};
 /// The entries of a repository that can make git run a program.
 const OBEYED_BY_GIT: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
 
+/// Directories of other version control, whose programs run what is configured there.
+const OTHER_CHECKOUTS: [&str; 4] = [".hg", ".bzr", ".fslckout", "_FOSSIL_"];
+
+/// The name that stands for the repository of any version control.
+const CHECKOUT: &str = ".git";
+
+/// The maximum number of repositories in a repository that are examined.
+const MAX_NESTED: usize = 256;
+
 /// The maximum number of ancestor directories that are examined; a path has few.
 const MAX_ABOVE: usize = 64;
 
@@ -80,7 +89,7 @@ impl Shared {
             for obeys in std::mem::take(&mut part.obeys) {
                 let known = looked.iter().find(|(other, _)| *other == obeys).map(|(_, why)| why.clone());
                 // Where only reads happen, a repository that no agent may write is trusted, and no other file.
-                let is_trusted = !*strictly || matches!(obeys.files, Obeyed::Repository);
+                let is_trusted = !*strictly || matches!(obeys.files, Obeyed::Repository | Obeyed::Checkout);
                 let why = match known {
                     _ if !is_trusted => Some(follows_files(&obeys)),
                     Some(why) => why,
@@ -109,10 +118,16 @@ impl Shared {
         for dir in &obeys.dirs {
             let found = runs_in(dir, obeys, cwd).and_then(|dir| match obeys.files {
                 Obeyed::Repository => self.of_repository(&dir, &mut paths),
-                Obeyed::Files(names) => self.of_files(&dir, names, &mut paths),
+                Obeyed::Checkout => self.of_checkout(&dir, &mut paths),
+                Obeyed::Files(names) => {
+                    if names.contains(&CHECKOUT) {
+                        self.of_checkout(&dir, &mut paths)?;
+                    }
+                    self.of_files(&dir, names, &mut paths)
+                }
             });
             if found.is_none() {
-                let why = format!("`{program}` follows files of its directory, and that directory is unknown");
+                let why = format!("`{program}` follows files of directories, and one of them is unknown");
                 return Ok(Some(why.into()));
             }
         }
@@ -186,26 +201,27 @@ impl Shared {
         self.paths.real(&at(dir, ".")).ok().map(|real| real.path)
     }
 
+    /// Collects the paths that version control obeys in `dir`. That of another program than git counts if it is there.
+    fn of_checkout(&self, dir: &str, paths: &mut Vec<SanitizedPath>) -> Option<()> {
+        self.of_repository(dir, paths)?;
+        let dir = self.directory(dir)?;
+        for dir in upwards(&dir) {
+            paths.extend(OTHER_CHECKOUTS.iter().filter_map(|name| self.exists(&at(dir, name))));
+        }
+        Some(())
+    }
+
     /// Collects the paths that git obeys in `dir`. Git uses the first directory on the way up that contains a
-    /// repository, or is one. Returns none if the directory cannot be determined.
+    /// repository, or is one. Returns none if the directory or its submodules cannot be determined.
     fn of_repository(&self, dir: &str, paths: &mut Vec<SanitizedPath>) -> Option<()> {
         // Usually the repository is the directory `.git` in `dir`.
-        if let Some(git) = self.exists(&[dir, "/.git/"].concat()) {
-            OBEYED_BY_GIT.iter().for_each(|name| add(paths, git.as_str(), name));
-            return Some(());
+        if self.exists(&[dir, "/.git/"].concat()).is_some() {
+            return self.of_top(dir, paths);
         }
         let dir = self.directory(dir)?;
         for dir in upwards(&dir) {
-            if let Some(git) = self.exists(&at(dir, ".git")) {
-                let Some(to) = pointed_to(&git) else {
-                    OBEYED_BY_GIT.iter().for_each(|name| add(paths, git.as_str(), name));
-                    return Some(());
-                };
-                let path = if to.starts_with('/') { to } else { at(dir, &to) };
-                let repository = self.exists(&path).map_or(path, String::from);
-                paths.push(git);
-                OBEYED_BY_GIT.iter().for_each(|name| add(paths, &repository, name));
-                return Some(());
+            if self.exists(&at(dir, ".git")).is_some() {
+                return self.of_top(dir, paths);
             }
             if self.exists(&at(dir, "HEAD")).is_some() {
                 // This is a bare repository: it has no working tree, and its content is the repository.
@@ -219,14 +235,57 @@ impl Shared {
         Some(())
     }
 
+    /// Collects the paths that git obeys in a repository and in its submodules, in each of which it runs as well.
+    fn of_top(&self, top: &str, paths: &mut Vec<SanitizedPath>) -> Option<()> {
+        let outermost = self.of_git(top, None, paths)?;
+        let modules = at(outermost.as_str(), "modules").parse::<SanitizedPath>().ok();
+        let mut waiting = vec![self.directory(top)?];
+        let mut count = 0;
+        while let Some(top) = waiting.pop() {
+            for nested in self.paths.nested_repositories(&top)? {
+                count += 1;
+                if count > MAX_NESTED {
+                    return None;
+                }
+                match self.of_git(nested.as_str(), modules.as_ref(), paths) {
+                    Some(_) => waiting.push(self.directory(nested.as_str())?),
+                    // A process that may write it makes it a repository.
+                    None => add(paths, nested.as_str(), ".git"),
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Collects the paths that git obeys in the repository whose working tree is `top`. Returns the directory of the
+    /// repository, or none if there is no repository. A file `.git` that leads into `modules` is as trusted as those.
+    fn of_git(
+        &self,
+        top: &str,
+        modules: Option<&SanitizedPath>,
+        paths: &mut Vec<SanitizedPath>,
+    ) -> Option<SanitizedPath> {
+        let git = self.exists(&at(top, ".git"))?;
+        let target = pointed_to(&git).map(|to| if to.starts_with('/') { to } else { at(top, &to) });
+        let target = target.and_then(|path| self.exists(&path).or_else(|| path.parse().ok()));
+        let is_module = target.as_ref().is_some_and(|to| modules.is_some_and(|modules| modules.contains(to)));
+        if !is_module && std::fs::metadata(git.as_path()).is_ok_and(|found| found.is_file()) {
+            paths.push(git.clone());
+        }
+        let repository = target.unwrap_or(git);
+        OBEYED_BY_GIT.iter().for_each(|name| add(paths, repository.as_str(), name));
+        Some(repository)
+    }
+
     fn of_files(&self, dir: &str, names: &[&str], paths: &mut Vec<SanitizedPath>) -> Option<()> {
         let dir = self.directory(dir)?;
-        for name in names {
+        let names = || names.iter().filter(|name| **name != CHECKOUT);
+        for name in names() {
             // An agent may be able to write the target of a link.
             paths.extend(self.exists(&at(dir.as_str(), name)));
         }
         for dir in upwards(&dir) {
-            names.iter().for_each(|name| add(paths, dir, name));
+            names().for_each(|name| add(paths, dir, name));
         }
         Some(())
     }
@@ -266,9 +325,10 @@ fn above(dir: &str) -> Option<&str> {
     dir.rfind('/').and_then(|at| dir.get(..at.max(1)))
 }
 
-/// Returns the directory that a `.git` file points to.
+/// Returns the directory that a `.git` file points to, as git reads it.
 fn pointed_to(git: &SanitizedPath) -> Option<String> {
     let is_small = std::fs::metadata(git.as_path()).is_ok_and(|found| found.is_file() && found.len() <= MAX_POINTER);
     let text = is_small.then(|| std::fs::read_to_string(git.as_path()).ok()).flatten()?;
-    Some(text.strip_prefix("gitdir:")?.trim().to_owned())
+    let named = text.strip_prefix("gitdir: ")?.trim_end_matches(['\r', '\n']);
+    (!named.contains('\0')).then(|| named.to_owned())
 }

@@ -30,6 +30,7 @@ use super::{
     lines::Line,
     pin::pinned_to,
     plain_action::{about, blank, by_itself, events, host, invalid, reaching, runs_in, said_content},
+    selected::leaves_out_the_same,
     shared::Shared,
 };
 
@@ -184,7 +185,11 @@ impl Shared {
         let looked = &mut Looked { reads_are_granted, ..Looked::on(&*self.paths) };
         looked.made = self.made_directories(start, named);
         // A line that changes files may change the files that tell it what to leave out, before it uses the others.
-        let trusts_names = understood.tier == Some(Tier::Safe) || is_single_git(understood.target());
+        let is_certain_write = |named: &Named| {
+            matches!(named, Named::Path { access: Access::Write, certain: true, .. })
+        };
+        let trusts_names = understood.tier == Some(Tier::Safe)
+            || !named.iter().any(is_certain_write) && runs_only_git(understood.target());
         for named in named.iter() {
             if understood.is_invalid() {
                 break;
@@ -529,10 +534,11 @@ struct Strictness {
 /// commands counts as unknown.
 const MAX_DIRS: usize = 64;
 
-/// Returns true for a line that runs `git` once, and nothing before it.
-fn is_single_git(target: &Target) -> bool {
+/// Returns true for a line that runs `git` once and nothing before it, or in which only `git` changes something, and
+/// nothing that it leaves out.
+fn runs_only_git(target: &Target) -> bool {
     let Target::Command { text, parts: Some(parts), .. } = target else { return false };
-    parts.len() == 1 && text.starts_with("git ")
+    parts.len() == 1 && text.starts_with("git ") || leaves_out_the_same(text, parts)
 }
 
 /// The paths of one line, each looked up once. Many are both read and written, or named by several words.

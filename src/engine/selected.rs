@@ -1,10 +1,11 @@
 //! The files below a directory that a search reads: compiled globs, and what the disk knows about its paths.
 
+use bestow_command::internal::is_builtin;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{
     fs::Ignoring,
-    model::{SanitizedPath, Selection},
+    model::{Said, SanitizedPath, Selection, SpokenPart, Tier},
     ports::Paths,
 };
 
@@ -16,7 +17,7 @@ pub(super) struct SelectedFiles {
     only: Option<GlobSet>,
     without: GlobSet,
     without_directories: GlobSet,
-    /// The files in the index of the repository, if the search reads no other.
+    /// The files in the index of the repository, if it decides what is read.
     tracked: Option<Vec<SanitizedPath>>,
 }
 
@@ -31,13 +32,14 @@ impl SelectedFiles {
             (selection.skips_hidden, selection.skips_ignored) = (false, false);
         }
         if !trusts_names {
-            selection.only_tracked = false;
+            (selection.only_tracked, selection.skips_ignored_by_git) = (false, false);
         }
         let compile = |globs: &[_], any_case| set_of(root, globs, any_case);
         let only = (!selection.only.is_empty()).then(|| compile(&selection.only, true)).flatten();
         let without = compile(&selection.without, false).unwrap_or_default();
         let without_directories = compile(&selection.without_directories, false).unwrap_or_default();
-        let tracked = selection.only_tracked.then(|| tracked_below(root, paths)).flatten();
+        let asks_index = selection.only_tracked || selection.skips_ignored_by_git;
+        let tracked = asks_index.then(|| tracked_below(root, paths)).flatten();
         SelectedFiles { root: root.clone(), selection, only, without, without_directories, tracked }
     }
 
@@ -46,11 +48,18 @@ impl SelectedFiles {
         if !self.root.contains(path) || *path == self.root {
             return true;
         }
-        if self.tracked.as_ref().is_some_and(|tracked| !tracked.iter().any(|file| path.contains(file))) {
+        let is_tracked = self.tracked.as_ref().map(|tracked| tracked.iter().any(|file| path.contains(file)));
+        if self.selection.only_tracked && is_tracked == Some(false) {
             return false;
         }
         let is_directory = paths.real(&[path.as_str(), "/-"].concat()).is_ok();
         let Some(steps) = steps(&self.root, path) else { return true };
+        if self.selection.skips_ignored_by_git && is_tracked != Some(true) {
+            let is_kept = |(at, step): (usize, &SanitizedPath)| {
+                paths.read_git_ignore_files(step, is_directory || at + 1 < steps.len()) != Ignoring::Ignored
+            };
+            return steps.iter().enumerate().all(is_kept);
+        }
         let (directories, file) = if is_directory { (steps.as_slice(), None) } else { split_last(&steps) };
         if directories.iter().any(|path| self.without_directories.is_match(path.as_path())) {
             return false;
@@ -98,6 +107,38 @@ fn steps(root: &SanitizedPath, path: &SanitizedPath) -> Option<Vec<SanitizedPath
 fn tracked_below(root: &SanitizedPath, paths: &dyn Paths) -> Option<Vec<SanitizedPath>> {
     let files = tracked_files(root, paths)?;
     Some(files.into_iter().filter(|file| root.contains(file)).collect())
+}
+
+/// The commands of git that change no file of the working tree.
+const STORING: [&str; 6] = ["add", "stage", "commit", "push", "fetch", "tag"];
+
+/// The commands of git that change files of the working tree, perhaps its ignore files.
+const CHANGING: [&str; 5] = ["checkout", "restore", "rm", "stash", "reset"];
+
+/// The builtins that change nothing which a later command of the line obeys.
+const PLAIN_BUILTINS: [&str; 8] = ["cd", "echo", "printf", "pwd", "test", "[", "true", ":"];
+
+/// Returns true if what git leaves out is still the same when a line of these parts runs git: everything else in the
+/// line only reads, and only its last command may change files of the working tree.
+pub(super) fn leaves_out_the_same(text: &str, parts: &[SpokenPart]) -> bool {
+    // A variable may name another index. Its name is written out, unless a line is continued in it.
+    if text.contains("GIT_") || text.contains("\\\n") {
+        return false;
+    }
+    let mut may_go_on = true;
+    parts.iter().all(|part| {
+        let mut programs = part.runs.iter().chain(&part.starts).map(|spoken| spoken.words.first()?.known());
+        if part.tier == Tier::Safe {
+            let is_plain = |program: &str| !is_builtin(program) || PLAIN_BUILTINS.contains(&program);
+            return programs.all(|program| program.is_some_and(is_plain));
+        }
+        let words = part.runs.as_ref().filter(|_| part.starts.is_empty()).map(|spoken| &spoken.words[..]);
+        let mut words = words.unwrap_or_default().iter().map(Said::known);
+        let (Some(Some("git")), Some(Some(subcommand))) = (words.next(), words.next()) else { return false };
+        let is_in_order = may_go_on;
+        may_go_on = STORING.contains(&subcommand);
+        is_in_order && (may_go_on || CHANGING.contains(&subcommand))
+    })
 }
 
 /// Returns all files that the index of the repository around `start` lists. Returns none if they are unknown.

@@ -17,6 +17,9 @@ const MAX_NAMED_LENGTH: usize = 0xfff;
 /// The mode of a directory in an index. Such an entry stands for files that the index does not list.
 const DIRECTORY_MODE: u32 = 0o040_000;
 
+/// The mode of another repository in an index.
+const REPOSITORY_MODE: u32 = 0o160_000;
+
 /// The variables that let git use another repository or another index.
 const VARIABLES: [&str; 3] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
 
@@ -33,20 +36,38 @@ pub struct TrackedFiles {
 /// Returns the files that the index of the repository around `start` lists. Returns none if there is no repository, or
 /// if its index does not list all files that git may use.
 pub(crate) fn tracked_files(start: &Path) -> Option<TrackedFiles> {
+    let top = start.ancestors().find(|top| directory_of(&top.join(".git")).is_some())?;
+    let mut files = Vec::new();
+    read_index(top, |_, name| files.push(String::from_utf8_lossy(name).into_owned()))?;
+    let has_submodules = fs::symlink_metadata(top.join(".gitmodules")).is_ok();
+    (!has_submodules).then(|| TrackedFiles { top: top.to_owned(), files })
+}
+
+/// Returns the directories of other repositories that the index of the repository at `top` lists. Git runs in some of
+/// them. Returns none if they are unknown.
+pub(crate) fn nested_repositories(top: &Path) -> Option<Vec<PathBuf>> {
+    let mut names = Vec::new();
+    read_index(top, |mode, name| {
+        if mode == REPOSITORY_MODE {
+            names.push(str::from_utf8(name).map(|name| top.join(name)));
+        }
+    })?;
+    names.into_iter().collect::<Result<_, _>>().ok()
+}
+
+/// Reads the index of the repository at `top`. Returns none if it does not list all files that git may use.
+fn read_index(top: &Path, entry: impl FnMut(u32, &[u8])) -> Option<()> {
     if VARIABLES.iter().any(|name| env::var_os(name).is_some()) {
         return None;
     }
-    let (top, directory) = start.ancestors().find_map(|top| Some((top, directory_of(&top.join(".git"))?)))?;
-    let index = directory.join("index");
-    let files = match fs::metadata(&index) {
-        Ok(known) if known.len() > MAX_INDEX_BYTES => return None,
-        Ok(_) => parse(&fs::read(&index).ok()?)?,
+    let index = directory_of(&top.join(".git"))?.join("index");
+    match fs::metadata(&index) {
+        Ok(known) if known.len() > MAX_INDEX_BYTES => None,
+        Ok(_) => parse(&fs::read(&index).ok()?, entry),
         // A repository without a commit has no index.
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(_) => return None,
-    };
-    let has_submodules = fs::symlink_metadata(top.join(".gitmodules")).is_ok();
-    (!has_submodules).then(|| TrackedFiles { top: top.to_owned(), files })
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => Some(()),
+        Err(_) => None,
+    }
 }
 
 /// Returns the directory of a repository from its `.git`: that directory, or the one that the file names.
@@ -60,8 +81,9 @@ fn directory_of(git: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(named))
 }
 
-/// Returns the paths in an index of version 2, 3 or 4. Returns none for a split index, and for one with directories.
-fn parse(bytes: &[u8]) -> Option<Vec<String>> {
+/// Reads the modes and paths in an index of version 2, 3 or 4. Returns none for a split index, and for one with
+/// directories.
+fn parse(bytes: &[u8], mut entry: impl FnMut(u32, &[u8])) -> Option<()> {
     let mut rest = Bytes(bytes);
     if rest.take(4)? != b"DIRC" {
         return None;
@@ -70,11 +92,12 @@ fn parse(bytes: &[u8]) -> Option<Vec<String>> {
     if !(2..=4).contains(&version) {
         return None;
     }
-    let (mut files, mut last) = (Vec::new(), Vec::new());
+    let mut last = Vec::new();
     for _ in 0..count {
         let begin = rest.0.len();
         rest.take(24)?;
-        if rest.number()? == DIRECTORY_MODE {
+        let mode = rest.number()?;
+        if mode == DIRECTORY_MODE {
             return None;
         }
         // The owner, the size and the digest.
@@ -89,7 +112,8 @@ fn parse(bytes: &[u8]) -> Option<Vec<String>> {
             last.truncate(kept);
             last.extend_from_slice(rest.text()?);
         } else {
-            last = rest.text()?.to_vec();
+            last.clear();
+            last.extend_from_slice(rest.text()?);
             // An entry ends with one to eight zero bytes, so that its length is a multiple of eight.
             let used = begin - rest.0.len();
             rest.take((8 - used % 8) % 8)?;
@@ -98,7 +122,7 @@ fn parse(bytes: &[u8]) -> Option<Vec<String>> {
         if length != last.len().min(MAX_NAMED_LENGTH) {
             return None;
         }
-        files.push(String::from_utf8_lossy(&last).into_owned());
+        entry(mode, &last);
     }
     // The digest at the end has 20 bytes. Before it, extensions may follow.
     while rest.0.len() > 20 {
@@ -109,7 +133,7 @@ fn parse(bytes: &[u8]) -> Option<Vec<String>> {
         let length = usize::try_from(rest.number()?).ok()?;
         rest.take(length)?;
     }
-    Some(files)
+    Some(())
 }
 
 /// The bytes that are not read yet.
@@ -181,7 +205,21 @@ mod tests {
     }
 
     #[test]
+    fn the_index_names_the_repositories_in_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path();
+        git(top, &["init", "-q", "."]);
+        assert_eq!(nested_repositories(top), Some(vec![]));
+        let commit = "160000,1234567890123456789012345678901234567890,vendor/lib";
+        git(top, &["update-index", "--add", "--cacheinfo", commit]);
+        assert_eq!(nested_repositories(top), Some(vec![top.join("vendor/lib")]));
+        git(top, &["update-index", "--split-index"]);
+        assert_eq!(nested_repositories(top), None);
+    }
+
+    #[test]
     fn an_index_that_does_not_list_everything_is_not_believed() {
+        let parse = |bytes: &[u8]| parse(bytes, |_, _| ());
         assert_eq!(parse(b""), None);
         assert_eq!(parse(b"DIRC\0\0\0\x05\0\0\0\0"), None);
         assert_eq!(parse(b"DIRC\0\0\0\x02\0\0\0\x01short"), None);

@@ -28,12 +28,22 @@ pub enum Ignoring {
 
 /// Returns what the ignore files in the directories above `path`, and the one of the user, say about it.
 pub(crate) fn read_ignore_files(path: &Path, is_directory: bool) -> Ignoring {
+    read_files(path, is_directory, &IGNORE_FILES)
+}
+
+/// Returns what those of these files that git obeys say about `path`.
+pub(crate) fn read_git_ignore_files(path: &Path, is_directory: bool) -> Ignoring {
+    let [_, _, of_git @ ..] = &IGNORE_FILES;
+    read_files(path, is_directory, of_git)
+}
+
+fn read_files(path: &Path, is_directory: bool, files: &[(&str, bool)]) -> Ignoring {
     let is_top = |above: &Path| fs::symlink_metadata(above.join(".git")).is_ok();
     // The patterns of a repository end at its top, and without a repository they have no meaning.
     let top = path.ancestors().skip(1).find(|above| is_top(above));
     let mut found = Ignoring::Unmentioned;
     for above in path.ancestors().skip(1) {
-        for (name, only_in_repository) in IGNORE_FILES {
+        for (name, only_in_repository) in files.iter().copied() {
             match said_by(&above.join(name), above, path, is_directory) {
                 Ignoring::TakenBack => return Ignoring::TakenBack,
                 Ignoring::Ignored if !only_in_repository || top.is_some_and(|top| above.starts_with(top)) => {

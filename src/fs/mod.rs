@@ -39,9 +39,9 @@ pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};
 pub use file_ops::{Entry, EntryKind};
 pub use git_index::TrackedFiles;
-pub(crate) use git_index::tracked_files;
+pub(crate) use git_index::{nested_repositories, tracked_files};
 pub use ignore_files::Ignoring;
-pub(crate) use ignore_files::read_ignore_files;
+pub(crate) use ignore_files::{read_git_ignore_files, read_ignore_files};
 pub use jsonl::{Answer, Op, Verdict, answer};
 pub use open::{open_read, open_write};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]

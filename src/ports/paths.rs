@@ -103,9 +103,22 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ignoring::Unmentioned
     }
 
+    /// Returns what the ignore files of git, and no others, say about `path`.
+    fn read_git_ignore_files(&self, path: &SanitizedPath, is_directory: bool) -> Ignoring {
+        let _ = (path, is_directory);
+        Ignoring::Unmentioned
+    }
+
     /// Returns the files that the index of the repository around `start` lists. Returns none if they are unknown.
     fn tracked_files(&self, start: &SanitizedPath) -> Option<TrackedFiles> {
         let _ = start;
+        None
+    }
+
+    /// Returns the directories of other repositories that the index of the repository at `top` lists: its submodules.
+    /// Returns none if they are unknown. A program that obeys the repository is then not trusted.
+    fn nested_repositories(&self, top: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+        let _ = top;
         None
     }
 
@@ -203,8 +216,17 @@ impl Paths for DiskPaths {
         fs::read_ignore_files(path.as_path(), is_directory)
     }
 
+    fn read_git_ignore_files(&self, path: &SanitizedPath, is_directory: bool) -> Ignoring {
+        fs::read_git_ignore_files(path.as_path(), is_directory)
+    }
+
     fn tracked_files(&self, start: &SanitizedPath) -> Option<TrackedFiles> {
         fs::tracked_files(start.as_path())
+    }
+
+    fn nested_repositories(&self, top: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+        let found = fs::nested_repositories(top.as_path())?;
+        found.iter().map(|path| path.to_str()?.parse().ok()).collect()
     }
 
     fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {

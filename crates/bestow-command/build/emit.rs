@@ -7,7 +7,7 @@ use crate::{
     hash::hash,
     read::{Book, Place},
     schema::{
-        Count, Destroys, Files, Here, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands,
+        Count, Destroys, Files, Here, HostOperands, Hosts, Network, NetworkWord, Obeys, ObeysWord, Online, OnlineWord, Operands,
         Plain, Reach, Reads, Record, Role, SecretOption, Selects, Starts, Words, Wraps,
     },
 };
@@ -433,7 +433,8 @@ fn here_of(facts: &[&Record]) -> Option<Here> {
 
 fn obeys(obeys: &Obeys) -> String {
     match obeys {
-        Obeys::Word(_) => "Obeyed::Repository".into(),
+        Obeys::Word(ObeysWord::Repository) => "Obeyed::Repository".into(),
+        Obeys::Word(ObeysWord::Checkout) => "Obeyed::Checkout".into(),
         Obeys::Files(files) => format!("Obeyed::Files({})", list(files)),
     }
 }

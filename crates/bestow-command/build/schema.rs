@@ -314,7 +314,10 @@ pub(crate) enum Obeys {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ObeysWord {
+    /// The git repository.
     Repository,
+    /// The repository of any version control. Among files, `.git` stands for it.
+    Checkout,
 }
 
 /// Uses that need the network, besides those of the read-only forms.

@@ -242,7 +242,7 @@ fn needs(program: &Program) -> Vec<String> {
 fn obeys(program: &Program) -> Vec<&'static str> {
     match program.obeys {
         None => Vec::new(),
-        Some(Obeyed::Repository) => vec!["the repository"],
+        Some(Obeyed::Repository | Obeyed::Checkout) => vec!["the repository"],
         Some(Obeyed::Files(files)) => files.to_vec(),
     }
 }

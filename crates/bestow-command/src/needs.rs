@@ -65,10 +65,15 @@ impl Evaluation<'_, '_> {
             return self.shell.uses.lose();
         }
         let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
-        let mut goes_on = true;
-        let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
+        let certain = if is_exact { roles::certain_directory(name, rest) } else { None };
         let listed: Vec<_> = operands.iter().filter(|operand| operand.below == Below::Names).cloned().collect();
-        operands.for_each(&mut add);
+        let mut goes_on = true;
+        for operand in operands {
+            let there = certain.as_ref().and_then(|directory| directories::below(directory, &operand));
+            let moved = if certain.is_some() { &[] } else { moved.as_slice() };
+            goes_on = goes_on && self.name_there(there.unwrap_or(operand), moved, guessing);
+        }
+        let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
         if form.is_some_and(|form| roles::reads_here(known, form, rest)) {
             add(Operand { certain: false, ..Operand::certain(Access::Read, ".", Below::Names) });
         }
@@ -95,7 +100,7 @@ impl Evaluation<'_, '_> {
             };
             words().for_each(|arg| each_word(arg, Access::Read, &mut *others));
         }
-        if asks && !is_known && !reads_only && !roles::writes_no_file(name, rest) {
+        if asks && !is_known && !reads_only && !roles::names_all_writes(name, rest) {
             words().for_each(|arg| each_word(arg, Access::Write, &mut add));
         }
     }
@@ -170,7 +175,7 @@ impl Evaluation<'_, '_> {
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, usage: &Use<'_>) -> bool {
         let (name, known, rest) = (usage.name, usage.known, usage.rest);
-        if !roles::opens_nothing(known) && roles::reads_a_list_of_names(name, rest) {
+        if roles::shows_unlisted(name, rest) || !roles::opens_nothing(known) && roles::reads_a_list_of_names(name, rest) {
             return true;
         }
         // Every word is known, and so is the directory.

@@ -632,10 +632,7 @@ async fn a_word_that_names_a_denied_directory_by_chance_is_a_question() {
 #[tokio::test]
 async fn git_writes_only_what_it_tracks() {
     let (_place, work) = ground();
-    let git = |words: &str| {
-        let done = std::process::Command::new("git").args(words.split(' ')).current_dir(&work).output().unwrap();
-        assert!(done.status.success(), "{words}: {done:?}");
-    };
+    let git = |words: &str| run_git(&work, &[words]);
     git("init -q .");
     git("add b.rs");
     let engine = Engine::new(Settings::default()).unwrap();
@@ -652,8 +649,132 @@ async fn git_writes_only_what_it_tracks() {
         "GIT_INDEX_FILE=/tmp/index git checkout .",
     ];
     all_denied(&agent, &others);
+    let from_below = ["git -C sub restore ..", "git restore -- :/", "git restore '*.rs'"];
+    none_denied(&agent, &from_below);
     git("add -f .env");
     all_denied(&agent, &tracked[..4]);
+    all_denied(&agent, &from_below);
+}
+
+/// The attack: git expands patterns and magic words that the shell leaves as they are.
+#[tokio::test]
+async fn no_pathspec_of_git_writes_a_denied_file() {
+    let (_place, work) = ground();
+    run_git(&work, &["init -q .", "add -f ."]);
+    let engine = Engine::new(Settings::default()).unwrap();
+    for operation in [None, Some(Operation::Write)] {
+        let rules = vec![deny(operation, "/**/secrets"), deny(operation, "/**/secrets/**")];
+        let agent = bound(&engine, &work, Mode::Default, rules).await;
+        let lines = [
+            "git rm -rf 's*'",
+            "git rm -rf '*/x'",
+            "git restore '[s]ecrets'",
+            "git restore 's?crets/x'",
+            "git restore 's\\ecrets'",
+            "git restore ':(top)secrets'",
+            "git restore ':/secrets'",
+            "git checkout -- '*'",
+            "git checkout -- ':(icase)SECRETS'",
+            "git checkout -- ':!x'",
+            "git checkout HEAD -- 's*'",
+            "git -C sub restore ':(top)secrets'",
+            "cd sub && git restore ':/'",
+            "git --icase-pathspecs restore SECRETS",
+        ];
+        all_denied(&agent, &lines);
+        none_denied(&agent, &["git restore 'plain/*'", "git rm -r plain", "git checkout -- 'sub/*.rs'"]);
+    }
+}
+
+/// The attack: an untracked file that is denied goes into the index, or into a stash, from where git shows it.
+#[tokio::test]
+async fn git_stores_no_denied_file_that_it_does_not_ignore() {
+    let (_place, work) = ground();
+    run_git(&work, &["init -q .", "add b.rs"]);
+    let engine = Engine::new(Settings::default()).unwrap();
+    let rules = vec![deny(None, "/**/secrets"), deny(None, "/**/secrets/**")];
+    let agent = bound(&engine, &work, Mode::Bypass, rules).await;
+    let all_allowed = |lines: &[&str]| {
+        lines.iter().for_each(|line| assert_eq!(verdict(&agent, line), Effect::Allow, "{line}"));
+    };
+    let adding = [
+        "git add .",
+        "git add -A",
+        "git add --all",
+        "git add ':/'",
+        "git add 's*'",
+        "cd sub && git add -A",
+        "git add -A && git commit -m x",
+    ];
+    let stashing = ["git stash -u", "git stash push --include-untracked"];
+    let forced = ["git add -f .", "git add -fA"];
+    all_asked(&agent, &adding);
+    all_denied(&agent, &stashing);
+    all_asked(&agent, &forced);
+    all_denied(&agent, &["git add --force secrets", "git add secrets/x", "git stash -a", "git stash push --all"]);
+    all_allowed(&["git add b.rs", "git add -u", "git add plain", "git stash", "git stash push -m x"]);
+    fs::write(format!("{work}/.ignore"), "secrets\n").unwrap();
+    all_asked(&agent, &adding);
+    fs::write(format!("{work}/.gitignore"), "secrets\n").unwrap();
+    all_allowed(&adding);
+    all_allowed(&stashing);
+    all_asked(&agent, &forced);
+    all_denied(&agent, &["git stash -a"]);
+    let changing = [
+        "echo > .gitignore && git add -A",
+        "git add -A > .gitignore",
+        "git checkout main -- .gitignore && git add -A",
+        "rm .gitignore; git stash -u",
+    ];
+    none_allowed(&agent, &changing);
+    run_git(&work, &["add -f secrets/x"]);
+    all_asked(&agent, &adding[..3]);
+}
+
+/// Files that were stashed without being tracked are in no index and not on the disk.
+#[tokio::test]
+async fn git_shows_no_untracked_stashed_file_unasked() {
+    let (_place, work) = ground();
+    run_git(&work, &["init -q .", "add b.rs"]);
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(None, "/**/.env")]).await;
+    fs::remove_file(format!("{work}/.env")).unwrap();
+    fs::remove_file(format!("{work}/sub/.env")).unwrap();
+    let lines = [
+        "git show 'stash@{0}^3'",
+        "git log -p -1 'stash@{0}^3'",
+        "git show refs/stash^3",
+        "git log -p stash",
+        "git show 'stash^@'",
+        "git grep x 'stash^{3}'",
+        "git stash show -p --include-untracked",
+        "git stash show -u",
+        "git stash show -p --only-untracked",
+    ];
+    none_allowed(&agent, &lines);
+    for line in ["git stash show -p", "git show HEAD^2", "git log -p", "git diff stash@{0}", "git log --oneline stash"]
+    {
+        assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
+    }
+}
+
+/// `yq` reads its first operand if it is a file.
+#[tokio::test]
+async fn yq_reads_no_denied_file_in_place_of_an_expression() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(None, "/**/.env"), deny(None, "/**/secrets/**")]).await;
+    all_denied(&agent, &["yq .env", "yq -p props .env", "yq secrets/x", "yq -P ./secrets/x b.rs"]);
+    for line in ["yq .a b.rs", "yq '.secrets' b.rs", "yq '.a.b' plain/c.rs"] {
+        assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
+    }
+}
+
+fn run_git(work: &str, lines: &[&str]) {
+    for line in lines {
+        let done = std::process::Command::new("git").args(line.split(' ')).current_dir(work).output().unwrap();
+        assert!(done.status.success(), "{line}: {done:?}");
+    }
 }
 
 /// A host is read as downloading programs read it.

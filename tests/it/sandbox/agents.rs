@@ -84,6 +84,12 @@ fn what_a_confined_command_made_leads_no_command_astray_unasked() {
         alone(async {
             let host = host(ground, &[]).await;
             let here = ground.world.workspace();
+            let git = |words: &str| {
+                let done = std::process::Command::new("git").args(words.split(' ')).current_dir(&here).output().unwrap();
+                assert!(done.status.success(), "{words}: {done:?}");
+            };
+            git("init -q .");
+            git("update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,vendor/lib");
             let stands = here.parse().unwrap();
             let profile = Profile::new("other".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
             let other = host.engine.register(profile, InitialGrants::nothing()).await.unwrap();
@@ -104,6 +110,15 @@ fn what_a_confined_command_made_leads_no_command_astray_unasked() {
                 let why = other.explain(&Action::command(line)).unwrap().to_string();
                 assert!(why.contains("which a confined command may have made"), "{why}");
             }
+            let plant = plant.replace("planted", "vendor/lib").replace("mkdir vendor", "mkdir -p vendor");
+            let in_submodules = ["git status", "git diff --stat", "git submodule status"];
+            assert!(in_submodules.iter().all(|line| verdict(line) == Effect::Allow), "{ground}");
+            let done = host.agent.exec(&ground.sandbox, sh(&plant), &[write(&here)]).await.unwrap();
+            assert_eq!(done.code, Some(0), "{ground}: {}", shown(&done.stderr.bytes));
+            for line in in_submodules {
+                assert_eq!(verdict(line), Effect::Ask, "{ground}: {line}");
+            }
+            std::fs::remove_dir_all(format!("{here}/vendor")).unwrap();
             // The place of `.git` at the top was held.
             for line in ["git status", "cd before && git status", "ls planted", "cat planted/.git/HEAD"] {
                 assert_eq!(verdict(line), Effect::Allow, "{ground}: {line}");

@@ -48,9 +48,10 @@ pub(super) fn runs_a_script(name: &str) -> bool {
     matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed" | "yq" | "jq")
 }
 
-/// Returns true if a use of the program, proven or not, writes none of the files that its words may name.
-pub(super) fn writes_no_file(name: &str, rest: &[Word]) -> bool {
-    name == "git" && git::writes_no_file(rest)
+/// Returns true if a use of the program, proven or not, writes none of the files that its words may name, besides those
+/// that it is known to write.
+pub(super) fn names_all_writes(name: &str, rest: &[Word]) -> bool {
+    name == "git" && git::names_all_writes(rest)
 }
 
 /// Returns true if the program reads the content of its operands.
@@ -62,6 +63,16 @@ pub(super) fn reads_operands(known: &Program) -> bool {
 pub(super) fn opens_nothing(known: &Program) -> bool {
     let lists = matches!(role_of(known), Some(Role::Lists | Role::Writes | Role::Makes | Role::Changes));
     lists || known.only_says || known.opens_nothing
+}
+
+/// Returns true if the program may show files of which nobody knows the names.
+pub(super) fn shows_unlisted(name: &str, rest: &[Word]) -> bool {
+    name == "git" && git::shows_unlisted(rest)
+}
+
+/// Returns the directory to which options certainly lead the program before it resolves any other word.
+pub(super) fn certain_directory(name: &str, rest: &[Word]) -> Option<SmolStr> {
+    if name == "git" { git::directory_of(rest) } else { None }
 }
 
 /// Options with which any program reads the names of further files, from a file or from its input.
@@ -280,6 +291,11 @@ fn searched(name: &str, words: &Words<'_>, selects: Option<&Selects>, reads_only
     let selection = selection.filter(|selection| !selection.is_everything()).map(Arc::new);
     let searched = files.iter().filter_map(|arg| Some(path(arg, access, all)?.restricted_to(&selection)));
     let mut named: Few<_> = searched.chain(patterns).collect();
+    if name == "yq" {
+        // If a file has the name of the expression, it is read.
+        let read = programs.iter().filter_map(|arg| path(arg, access, all));
+        named.extend(read.map(|operand| Operand { certain: false, ..operand }));
+    }
     if files.is_empty() && all.is_everything() {
         // The program searches either the directory or its input. The classifier cannot tell which.
         let here = Operand::certain(access, ".", all).restricted_to(&selection);

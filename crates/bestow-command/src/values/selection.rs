@@ -9,8 +9,12 @@ pub struct Selection {
     pub skips_hidden: bool,
     /// True if it leaves out the names in `.gitignore` and similar files.
     pub skips_ignored: bool,
+    /// True if it leaves out the files that git ignores, unless the index of the repository lists them.
+    pub skips_ignored_by_git: bool,
     /// True if it reads only the files that the index of a repository lists.
     pub only_tracked: bool,
+    /// True if it begins at the top of the repository around its directory.
+    pub from_top: bool,
     /// Globs. If there is one, it reads only files that match one of them, hidden and ignored files included.
     pub only: Vec<SmolStr>,
     /// Globs of files that it leaves out.

@@ -40,9 +40,11 @@ pub struct Obeys {
 /// The files that a program obeys, in a directory and in its parent directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obeyed {
-    /// The files of the nearest git repository, in this directory or above it.
+    /// The files of the nearest git repository, in this directory or above it, and of its submodules.
     Repository,
-    /// The files with these names.
+    /// These files, and the directories of other version control that are there.
+    Checkout,
+    /// The files with these names. The name `.git` stands for [`Checkout`](Obeyed::Checkout).
     Files(&'static [&'static str]),
 }
 

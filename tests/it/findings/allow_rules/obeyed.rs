@@ -131,6 +131,84 @@ async fn git_in_an_ordinary_workspace_stays_safe_for_who_may_write_it() {
     drop(named);
 }
 
+/// The exploit: git runs in each submodule that is there, and one that is not initialised has a free place for `.git`.
+#[tokio::test]
+async fn a_repository_in_place_of_a_submodule_runs_nothing_at_git_status() {
+    let ground = Ground::new();
+    let entry = "160000,1234567890123456789012345678901234567890,vendor/lib";
+    assert!(ground.git("repo", &["update-index", "--add", "--cacheinfo", entry]).status.success());
+    std::fs::create_dir_all(ground.path("repo/vendor/lib")).unwrap();
+    let agent = ground.agent("worker", "repo", &["repo"]).await;
+    let lines = ["git status", "git diff --stat", "git submodule status", "cd sub && git status", "go list -mod=vendor"];
+    for command in lines {
+        assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
+    }
+    let _owner = ground.agent("owner", "out", &["repo/vendor/lib/.git"]).await;
+    for command in lines {
+        assert_eq!(verdict(&agent, command), Verdict::Ask, "{command}");
+        assert!(reason(&agent, command).contains("vendor/lib/.git"), "{}", reason(&agent, command));
+    }
+    let marker = ground.path("out/ran");
+    for (name, text) in bare_repository(&marker) {
+        let path = ground.path(&format!("repo/vendor/lib/.git/{name}"));
+        std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    ground.git("repo", &["status"]);
+    assert!(ground.marker(), "git no longer runs in submodules: this test shows nothing");
+}
+
+/// A submodule of the user lies in the repository, where no agent writes unnamed.
+#[tokio::test]
+async fn a_submodule_of_the_user_stays_trusted() {
+    let ground = Ground::new();
+    let commit = ["-c", "user.name=u", "-c", "user.email=u@x", "commit", "-q", "--allow-empty", "-m", "x"];
+    assert!(ground.git("plain", &["init", "-q", "."]).status.success());
+    assert!(ground.git("plain", &commit).status.success());
+    let (source, allow) = (ground.path("plain"), "protocol.file.allow=always");
+    let added = ground.git("repo", &["-c", allow, "submodule", "--quiet", "add", &source, "vendor/lib"]);
+    assert!(added.status.success(), "{added:?}");
+    let agent = ground.agent("worker", "repo", &["repo"]).await;
+    for command in ["git status", "git submodule status", "cd vendor/lib && git log"] {
+        assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
+    }
+    let _owner = ground.agent("owner", "out", &["repo/.git/modules/vendor/lib/config"]).await;
+    assert_eq!(verdict(&agent, "git status"), Verdict::Ask);
+}
+
+/// A file `.git` may be longer than a path: git removes the ends of lines behind it.
+#[tokio::test]
+async fn a_long_pointer_to_a_repository_is_followed_as_git_follows_it() {
+    let ground = Ground::new();
+    let pointer = format!("gitdir: {}{}", ground.path("repo/.git"), "\n".repeat(5000));
+    std::fs::write(ground.path("plain/.git"), pointer).unwrap();
+    assert!(ground.git("plain", &["rev-parse", "HEAD@{0}"]).stderr.starts_with(b"fatal: ambiguous argument"));
+    let agent = ground.agent("worker", "plain", &["plain/.git"]).await;
+    assert_eq!(verdict(&agent, "git status"), Verdict::Ask);
+}
+
+/// `go list` asks the version control of its directory, and so may run what its settings say.
+#[tokio::test]
+async fn go_list_obeys_the_repository_of_its_directory() {
+    let ground = Ground::new();
+    let agent = ground.agent("worker", "repo", &["repo"]).await;
+    let lines = ["go list -mod=vendor ./...", "cd sub && go list -mod=vendor -f '{{.Dir}}'", "go env GOPATH"];
+    for command in lines {
+        assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
+    }
+    let _owner = ground.agent("owner", "out", &["repo/.git/config"]).await;
+    for command in lines {
+        assert!(reason(&agent, command).contains("owner may write"), "{}", reason(&agent, command));
+    }
+    let ground = Ground::new();
+    let agent = ground.agent("worker", "repo", &["repo"]).await;
+    std::fs::create_dir_all(ground.path("repo/sub/.hg")).unwrap();
+    for command in [lines[1], "go -C sub list"] {
+        assert_eq!(verdict(&agent, command), Verdict::Ask, "{command}");
+    }
+    assert!(reason(&agent, lines[1]).contains(".hg"), "{}", reason(&agent, lines[1]));
+}
+
 #[tokio::test]
 async fn a_directory_that_a_line_goes_to_is_obeyed_too() {
     let ground = Ground::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     few::Few,
@@ -26,6 +26,10 @@ enum Does {
     Removes,
     /// Writes the given paths with everything below them.
     Writes,
+    /// Stores the content of its operands, or of all files, in the index.
+    Stores,
+    /// Takes files out of the working tree, and shows versions of them on request.
+    Stashes,
     /// Searches the content of its operands, or of all files.
     Searches,
     /// Extracts the content of its operands, or of all files.
@@ -73,8 +77,10 @@ fn use_of(subcommand: &str, behind: &[Word]) -> Option<(Does, List<'static>)> {
         "stash" if matches!(first(), "show" | "list") => (Does::Shows(Shown::OnRequest), DIFF),
         "status" => (Does::Shows(Shown::With('v', "--verbose")), list!("")),
         "commit" => (Does::Shows(Shown::With('v', "--verbose")), list!("-m -F -C -c -t --author --date --cleanup")),
+        "stash" if matches!(first(), "" | "push" | "save") => (Does::Stashes, list!("-m --message")),
         "stash" => (Does::Shows(Shown::With('p', "--patch")), list!("-m --message")),
-        "add" | "reset" => (Does::Shows(Shown::With('p', "--patch")), list!("--chmod")),
+        "add" | "stage" => (Does::Stores, list!("--chmod")),
+        "reset" => (Does::Shows(Shown::With('p', "--patch")), list!("--chmod")),
         "am" | "rebase" => (Does::Shows(Shown::With('\0', "--show-current-patch")), list!("")),
         "cat-file" => (Does::Shows(Shown::Except(list!("-t -s -e --batch-check"))), list!("")),
         "blame" | "annotate" => (Does::Shows(Shown::Always), list!("-L -S --since --contents --date --ignore-rev")),
@@ -111,10 +117,13 @@ fn is_of_index(subcommand: &str, behind: &[Word]) -> bool {
     }
 }
 
-/// Returns true if a use of `git` writes none of the files that its words may name.
-pub(super) fn writes_no_file(rest: &[Word]) -> bool {
+/// Returns true if a use of `git` writes none of the files that its words may name, besides those in [`named`].
+pub(super) fn names_all_writes(rest: &[Word]) -> bool {
+    if let Some((at, Does::Removes | Does::Writes | Does::Stashes, _)) = subcommand(rest) {
+        // Options before the subcommand may lead to another program.
+        return rest.get(..at).is_some_and(is_only_moved);
+    }
     let subcommand = rest.iter().position(|arg| !arg.text().starts_with('-'));
-    // Options before the subcommand may lead to another program.
     subcommand == Some(0) && rest.split_first().is_some_and(|(name, behind)| is_of_index(name.text(), behind))
 }
 
@@ -180,7 +189,10 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
     let dashes = behind.iter().position(|arg| arg.text() == "--");
     let told = dashes.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
     let below = |arg: &Word, access, below| path(arg, access, below).map(perhaps);
-    let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
+    // The operands of the others are no revisions with a path.
+    let takes_revisions = !matches!(does, Does::Removes | Does::Writes | Does::Stores | Does::Stashes);
+    let revisions = words.operands.iter().filter(|_| takes_revisions);
+    let mut named: Vec<_> = revisions.filter_map(|arg| in_revision(arg)).collect();
     match does {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
         Does::Names => {
@@ -193,13 +205,35 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
                 || words.has_long("--source")
                 || words.operands.len() > 1 && told.len() < words.operands.len();
             let is_of_index = matches!(does, Does::Removes) || !has_revision;
-            let selection = (is_of_index && before.is_empty())
-                .then(|| Arc::new(Selection { only_tracked: true, ..Selection::default() }));
-            let written = words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything));
-            named.extend(written.map(|operand| operand.restricted_to(&selection)));
+            let only_tracked = is_of_index && is_only_moved(before);
+            let selection = Selection { only_tracked, ..Selection::default() };
+            named.extend(selected(Access::Write, &words.operands, &selection, before));
             if asks_for(&words, 'p', "--patch") {
                 named.push(here(Below::Versions));
             }
+        }
+        Does::Stores => {
+            let skips_ignored_by_git = !asks_for(&words, 'f', "--force") && is_only_moved(before);
+            let only_tracked = asks_for(&words, 'u', "--update") && !asks_for(&words, 'A', "--all");
+            let selection = Selection { skips_ignored_by_git, only_tracked, ..Selection::default() };
+            named.extend(selected(Access::Read, &words.operands, &selection, before));
+            if words.operands.is_empty() && words.gives(list!("-A --all --no-ignore-removal -u --update")) {
+                named.push(everywhere(Access::Read, &selection));
+            }
+            named.extend(asks_for(&words, 'p', "--patch").then(|| here(Below::Versions)));
+        }
+        Does::Stashes => {
+            let is_push = words.operands.first().is_some_and(|arg| arg.text() == "push");
+            let paths = words.operands.get(1..).filter(|_| is_push).unwrap_or_default();
+            let tracked = Selection { only_tracked: is_only_moved(before), ..Selection::default() };
+            named.extend(selected(Access::Write, paths, &tracked, before));
+            let all = asks_for(&words, 'a', "--all");
+            if all || asks_for(&words, 'u', "--include-untracked") {
+                let skips_ignored_by_git = !all && is_only_moved(before);
+                let selection = Selection { skips_ignored_by_git, ..Selection::default() };
+                named.extend([Access::Read, Access::Write].map(|access| everywhere(access, &selection)));
+            }
+            named.extend(asks_for(&words, 'p', "--patch").then(|| here(Below::Versions)));
         }
         Does::Searches => {
             let tracked = !words.has(list!("--untracked --no-index --no-exclude-standard --recurse-submodules"));
@@ -320,6 +354,81 @@ fn selected_by(arg: &Word) -> Pathspec {
         Some(end) => before.get(..end).unwrap_or("/").into(),
         None => ".".into(),
     })
+}
+
+/// Returns the files that pathspecs select, as far as a selection does not leave them out.
+fn selected(access: Access, operands: &[&Word], selection: &Selection, before: &[Word]) -> Vec<Operand> {
+    let restriction = Some(selection).filter(|selection| !selection.is_everything()).cloned().map(Arc::new);
+    let has_magic = before.iter().any(|arg| arg.text().ends_with("-pathspecs"));
+    let mut named = Vec::new();
+    for arg in operands {
+        let pathspec = selected_by(arg);
+        if has_magic || matches!(pathspec, Pathspec::Anywhere) {
+            named.push(everywhere(access, selection));
+            continue;
+        }
+        // A pattern that the shell leaves as it is selects files that are not on the disk.
+        let pattern = match pathspec {
+            Pathspec::Below(text) => Some(Operand::certain(access, text, Below::Everything)),
+            Pathspec::Path(_) | Pathspec::Anywhere => None,
+        };
+        let both = path(arg, access, Below::Everything).into_iter().chain(pattern);
+        named.extend(both.map(|operand| perhaps(operand.restricted_to(&restriction))));
+    }
+    named
+}
+
+/// Returns a use of the whole repository, as far as a selection does not leave something out.
+fn everywhere(access: Access, selection: &Selection) -> Operand {
+    let selection = Selection { from_top: true, ..selection.clone() };
+    perhaps(Operand::certain(access, ".", Below::Everything)).restricted_to(&Some(Arc::new(selection)))
+}
+
+/// Returns true if the options before a subcommand only name the directory to work in.
+fn is_only_moved(before: &[Word]) -> bool {
+    before.is_empty() || directory(before).is_some()
+}
+
+/// Returns the directory that options before a subcommand name, if there are no other options.
+fn directory(before: &[Word]) -> Option<SmolStr> {
+    let mut directory: Option<SmolStr> = None;
+    for pair in before.chunks(2) {
+        let [option, value] = pair else { return None };
+        let named = exact(value).filter(|_| option.text() == "-C" && option.is_exact())?;
+        let above = directory.filter(|_| !named.starts_with(['/', '~']));
+        directory = Some(above.map_or_else(|| named.clone(), |above| format_smolstr!("{above}/{named}")));
+    }
+    directory
+}
+
+/// Returns the directory to which the first words of `git` certainly lead.
+pub(super) fn directory_of(rest: &[Word]) -> Option<SmolStr> {
+    directory(rest.get(..subcommand(rest)?.0)?)
+}
+
+/// Returns true if a use of `git` may show files that neither an index nor the disk lists: those that were not tracked
+/// when they were stashed.
+pub(super) fn shows_unlisted(rest: &[Word]) -> bool {
+    let Some((at, does, values)) = subcommand(rest) else { return false };
+    let (before, behind) = (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default());
+    let words = Words::read(behind, values);
+    let name = rest.get(at).map_or("", Word::text);
+    match does {
+        Does::Shows(shown) if may_show(shown, name, before, behind, &words) => {}
+        Does::Searches | Does::Takes => {}
+        _ => return false,
+    }
+    if name == "stash" {
+        return asks_for(&words, 'u', "--include-untracked") || words.has_long("--only-untracked");
+    }
+    let texts = || behind.iter().map(Word::text);
+    let is_parent = |text: &str| {
+        let parents = || text.split('^').skip(1).map(|rest| rest.trim_start_matches('{'));
+        parents().any(|rest| rest.starts_with(['@', '!', '-']) || rest.starts_with(|c| ('3'..='9').contains(&c)))
+    };
+    let walks = matches!(name, "log" | "whatchanged" | "reflog" | "format-patch" | "fast-export" | "pack-objects")
+        || words.gives(list!("-m -c --diff-merges --dd --remerge-diff"));
+    texts().any(|text| is_parent(text) || walks && !text.starts_with('-') && text.contains("stash"))
 }
 
 fn selects_anywhere(operands: &[&Word]) -> bool {
