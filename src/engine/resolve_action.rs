@@ -185,9 +185,8 @@ impl Shared {
         let looked = &mut Looked { reads_are_granted, ..Looked::on(&*self.paths) };
         looked.made = self.made_directories(start, named);
         // A line that changes files may change the files that tell it what to leave out, before it uses the others.
-        let is_certain_write = |named: &Named| {
-            matches!(named, Named::Path { access: Access::Write, certain: true, .. })
-        };
+        let is_certain_write =
+            |named: &Named| matches!(named, Named::Path { access: Access::Write, certain: true, .. });
         let trusts_names = understood.tier == Some(Tier::Safe)
             || !named.iter().any(is_certain_write) && runs_only_git(understood.target());
         for named in named.iter() {

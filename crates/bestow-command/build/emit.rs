@@ -7,8 +7,8 @@ use crate::{
     hash::hash,
     read::{Book, Place},
     schema::{
-        Count, Destroys, Files, Here, HostOperands, Hosts, Network, NetworkWord, Obeys, ObeysWord, Online, OnlineWord, Operands,
-        Plain, Reach, Reads, Record, Role, SecretOption, Selects, Starts, Words, Wraps,
+        Count, Destroys, Files, Here, HostOperands, Hosts, Network, NetworkWord, Obeys, ObeysWord, Online, OnlineWord,
+        Operands, Plain, Reach, Reads, Record, Role, SecretOption, Selects, Starts, Words, Wraps,
     },
 };
 

@@ -175,7 +175,8 @@ impl Evaluation<'_, '_> {
     /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, usage: &Use<'_>) -> bool {
         let (name, known, rest) = (usage.name, usage.known, usage.rest);
-        if roles::shows_unlisted(name, rest) || !roles::opens_nothing(known) && roles::reads_a_list_of_names(name, rest) {
+        if roles::shows_unlisted(name, rest) || !roles::opens_nothing(known) && roles::reads_a_list_of_names(name, rest)
+        {
             return true;
         }
         // Every word is known, and so is the directory.

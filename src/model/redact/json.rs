@@ -91,8 +91,10 @@ impl Reader {
                 let below = if at == 1 { stronger(below, second) } else { below };
                 self.text(text, below, "", &places).into()
             }
-            value if !places.is_empty() => self.value(value, Some(Strength::Strong), ""),
-            value => self.value(value, below, ""),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                let below = if places.is_empty() { below } else { Some(Strength::Strong) };
+                self.value(value, below, "")
+            }
         });
         redacted.collect()
     }

@@ -697,15 +697,9 @@ async fn git_stores_no_denied_file_that_it_does_not_ignore() {
     let all_allowed = |lines: &[&str]| {
         lines.iter().for_each(|line| assert_eq!(verdict(&agent, line), Effect::Allow, "{line}"));
     };
-    let adding = [
-        "git add .",
-        "git add -A",
-        "git add --all",
-        "git add ':/'",
-        "git add 's*'",
-        "cd sub && git add -A",
-        "git add -A && git commit -m x",
-    ];
+    let adding =
+        ["git add .", "git add -A", "git add --all", "git add ':/'", "git add 's*'", "git add -A && git commit -m x"];
+    all_asked(&agent, &["cd sub && git add -A"]);
     let stashing = ["git stash -u", "git stash push --include-untracked"];
     let forced = ["git add -f .", "git add -fA"];
     all_asked(&agent, &adding);

@@ -85,7 +85,8 @@ fn what_a_confined_command_made_leads_no_command_astray_unasked() {
             let host = host(ground, &[]).await;
             let here = ground.world.workspace();
             let git = |words: &str| {
-                let done = std::process::Command::new("git").args(words.split(' ')).current_dir(&here).output().unwrap();
+                let done =
+                    std::process::Command::new("git").args(words.split(' ')).current_dir(&here).output().unwrap();
                 assert!(done.status.success(), "{words}: {done:?}");
             };
             git("init -q .");

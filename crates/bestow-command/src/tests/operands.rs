@@ -344,7 +344,7 @@ fn paths(line: &str, wanted: Access) -> Vec<String> {
         Named::Path { access, text, below, .. } if *access == wanted => {
             Some(if *below == Below::Names { format!("{text} by name") } else { text.to_string() })
         }
-        _ => None,
+        Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
     };
     judged.named.iter().filter_map(path).collect()
 }

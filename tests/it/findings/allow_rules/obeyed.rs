@@ -139,7 +139,8 @@ async fn a_repository_in_place_of_a_submodule_runs_nothing_at_git_status() {
     assert!(ground.git("repo", &["update-index", "--add", "--cacheinfo", entry]).status.success());
     std::fs::create_dir_all(ground.path("repo/vendor/lib")).unwrap();
     let agent = ground.agent("worker", "repo", &["repo"]).await;
-    let lines = ["git status", "git diff --stat", "git submodule status", "cd sub && git status", "go list -mod=vendor"];
+    let lines =
+        ["git status", "git diff --stat", "git submodule status", "cd sub && git status", "go list -mod=vendor"];
     for command in lines {
         assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
     }

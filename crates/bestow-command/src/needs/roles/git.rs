@@ -416,7 +416,9 @@ pub(super) fn shows_unlisted(rest: &[Word]) -> bool {
     match does {
         Does::Shows(shown) if may_show(shown, name, before, behind, &words) => {}
         Does::Searches | Does::Takes => {}
-        _ => return false,
+        Does::Moves | Does::Names | Does::Removes | Does::Writes | Does::Stores | Does::Stashes | Does::Shows(_) => {
+            return false;
+        }
     }
     if name == "stash" {
         return asks_for(&words, 'u', "--include-untracked") || words.has_long("--only-untracked");
