@@ -6,12 +6,11 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::{
     kernel::{ResolvedAction, Spoken, Target, Use, operation_of},
     model::{Access, AgentId, Below, Escaped, PathGlob, Permission, SanitizedPath, Selection, Tier, UseOrigin},
-    ports::Paths,
+    ports::{PathFailure, Paths, Real},
 };
 
 use super::{
     Error,
-    resolve_action::{is_listing, listed},
     selected::{SelectedFiles, tracked_files},
     shared::Shared,
 };
@@ -460,6 +459,23 @@ impl Shared {
         };
         let origin = |path: &SanitizedPath| if cannot_leave_out(path) { UseOrigin::Named } else { UseOrigin::Inside };
         Ok(found.into_iter().map(|path| (path.clone(), origin(&path))).collect())
+    }
+}
+
+/// Returns true if a path is only listed.
+pub(super) fn is_listing(access: Access, below: Below) -> bool {
+    access == Access::Read && below == Below::Names
+}
+
+/// Returns the directory that a listing of a path reads: the path itself, or the directory of a file.
+pub(super) fn listed(paths: &dyn Paths, real: Real) -> Result<Real, PathFailure> {
+    if paths.have_no_links() || real.identity.is_some() && paths.real(&format!("{}/-", real.path)).is_ok() {
+        return Ok(real);
+    }
+    match real.path.as_str().rsplit_once('/') {
+        Some(("", _)) => paths.real("/"),
+        Some((above, _)) => paths.real(above),
+        None => Ok(real),
     }
 }
 

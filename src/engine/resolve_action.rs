@@ -25,7 +25,7 @@ use crate::{
 
 use super::{
     Error,
-    below::{MAX_RESTRICTED_PATHS, Reached, unresolved},
+    below::{MAX_RESTRICTED_PATHS, Reached, is_listing, listed, unresolved},
     input,
     lines::Line,
     pin::pinned_to,
@@ -581,23 +581,6 @@ impl Looked<'_> {
 /// Returns true for a word without a sign of a path.
 fn is_bare(text: &str) -> bool {
     !text.contains(['/', '.', '~'])
-}
-
-/// Returns true if a path is only listed.
-pub(super) fn is_listing(access: Access, below: Below) -> bool {
-    access == Access::Read && below == Below::Names
-}
-
-/// Returns the directory that a listing of a path reads: the path itself, or the directory of a file.
-pub(super) fn listed(paths: &dyn Paths, real: Real) -> Result<Real, PathFailure> {
-    if paths.have_no_links() || real.identity.is_some() && paths.real(&format!("{}/-", real.path)).is_ok() {
-        return Ok(real);
-    }
-    match real.path.as_str().rsplit_once('/') {
-        Some(("", _)) => paths.real("/"),
-        Some((above, _)) => paths.real(above),
-        None => Ok(real),
-    }
 }
 
 /// The reason why a line that seems to only read needs an approval.

@@ -67,12 +67,7 @@ impl Evaluation<'_, '_> {
         let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
         let certain = if is_exact { roles::certain_directory(name, rest) } else { None };
         let listed: Vec<_> = operands.iter().filter(|operand| operand.below == Below::Names).cloned().collect();
-        let mut goes_on = true;
-        for operand in operands {
-            let there = certain.as_ref().and_then(|directory| directories::below(directory, &operand));
-            let moved = if certain.is_some() { &[] } else { moved.as_slice() };
-            goes_on = goes_on && self.name_there(there.unwrap_or(operand), moved, guessing);
-        }
+        let mut goes_on = self.name_operands(operands, certain.as_ref(), &moved, guessing);
         let mut add = |operand| goes_on = goes_on && self.name_there(operand, &moved, guessing);
         if form.is_some_and(|form| roles::reads_here(known, form, rest)) {
             add(Operand { certain: false, ..Operand::certain(Access::Read, ".", Below::Names) });
@@ -85,21 +80,7 @@ impl Evaluation<'_, '_> {
         {
             add(operand);
         }
-        if known.only_says {
-            // The shell reads the names of a directory for a pattern. The program opens none of them.
-            let listed = words().filter(|arg| arg.is_pattern()).filter_map(|arg| word(arg, Access::Read));
-            listed.for_each(|operand| add(Operand { pattern: None, below: Below::Names, ..operand }));
-        } else {
-            // Of a listed file, the program reads the entry of its directory, and no content.
-            let is_listed =
-                |operand: &Operand| listed.iter().any(|one| one.text == operand.text && one.pattern == operand.pattern);
-            let others = &mut |operand| {
-                if !is_listed(&operand) {
-                    add(operand)
-                }
-            };
-            words().for_each(|arg| each_word(arg, Access::Read, &mut *others));
-        }
+        words().for_each(|arg| each_read(arg, known.only_says, &listed, &mut add));
         if asks && !is_known && !reads_only && !roles::names_all_writes(name, rest) {
             words().for_each(|arg| each_word(arg, Access::Write, &mut add));
         }
@@ -121,6 +102,24 @@ impl Evaluation<'_, '_> {
         for arg in args {
             each_word(arg, Access::Read, |operand| self.name_path(operand));
         }
+    }
+
+    /// Records the operands of a program, in the directory to which its options certainly move it, or else in all of
+    /// those to which they may. Returns false if no further operand is recorded.
+    fn name_operands(
+        &mut self,
+        operands: Few<Operand>,
+        certain: Option<&SmolStr>,
+        moved: &[SmolStr],
+        guessing: bool,
+    ) -> bool {
+        let mut goes_on = true;
+        for operand in operands {
+            let there = certain.and_then(|directory| directories::below(directory, &operand));
+            let moved = if certain.is_some() { &[] } else { moved };
+            goes_on = goes_on && self.name_there(there.unwrap_or(operand), moved, guessing);
+        }
+        goes_on
     }
 
     /// Records an operand, also in each of the directories to which options have moved the program. Returns false if no
@@ -264,6 +263,22 @@ impl Evaluation<'_, '_> {
             uses.push(named(joined(&base), false));
         }
     }
+}
+
+/// Calls `add` with what a word may read. Of a file in `listed`, the program reads the entry of its directory, and no
+/// content. A program that only prints its words opens no file, but the shell reads the names of a directory for a
+/// pattern.
+fn each_read(arg: &Word, only_says: bool, listed: &[Operand], mut add: impl FnMut(Operand)) {
+    if only_says {
+        let named = if arg.is_pattern() { word(arg, Access::Read) } else { None };
+        named.into_iter().for_each(|operand| add(Operand { pattern: None, below: Below::Names, ..operand }));
+        return;
+    }
+    each_word(arg, Access::Read, |operand| {
+        if !listed.iter().any(|one| one.text == operand.text && one.pattern == operand.pattern) {
+            add(operand);
+        }
+    });
 }
 
 /// Returns true for an unknown directory. A directory in the home of another user is unknown too.

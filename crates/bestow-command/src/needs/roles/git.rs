@@ -199,58 +199,10 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             let entry = |arg: &&Word| below(arg, Access::Read, Below::Names);
             named.extend(words.operands.iter().filter_map(entry));
         }
-        Does::Removes | Does::Writes => {
-            // Without a revision, only files of the index are written or removed.
-            let has_revision = words.gives(list!("-s --source"))
-                || words.has_long("--source")
-                || words.operands.len() > 1 && told.len() < words.operands.len();
-            let is_of_index = matches!(does, Does::Removes) || !has_revision;
-            let only_tracked = is_of_index && is_only_moved(before);
-            let selection = Selection { only_tracked, ..Selection::default() };
-            named.extend(selected(Access::Write, &words.operands, &selection, before));
-            if asks_for(&words, 'p', "--patch") {
-                named.push(here(Below::Versions));
-            }
-        }
-        Does::Stores => {
-            let skips_ignored_by_git = !asks_for(&words, 'f', "--force") && is_only_moved(before);
-            let only_tracked = asks_for(&words, 'u', "--update") && !asks_for(&words, 'A', "--all");
-            let selection = Selection { skips_ignored_by_git, only_tracked, ..Selection::default() };
-            named.extend(selected(Access::Read, &words.operands, &selection, before));
-            if words.operands.is_empty() && words.gives(list!("-A --all --no-ignore-removal -u --update")) {
-                named.push(everywhere(Access::Read, &selection));
-            }
-            named.extend(asks_for(&words, 'p', "--patch").then(|| here(Below::Versions)));
-        }
-        Does::Stashes => {
-            let is_push = words.operands.first().is_some_and(|arg| arg.text() == "push");
-            let paths = words.operands.get(1..).filter(|_| is_push).unwrap_or_default();
-            let tracked = Selection { only_tracked: is_only_moved(before), ..Selection::default() };
-            named.extend(selected(Access::Write, paths, &tracked, before));
-            let all = asks_for(&words, 'a', "--all");
-            if all || asks_for(&words, 'u', "--include-untracked") {
-                let skips_ignored_by_git = !all && is_only_moved(before);
-                let selection = Selection { skips_ignored_by_git, ..Selection::default() };
-                named.extend([Access::Read, Access::Write].map(|access| everywhere(access, &selection)));
-            }
-            named.extend(asks_for(&words, 'p', "--patch").then(|| here(Below::Versions)));
-        }
-        Does::Searches => {
-            let tracked = !words.has(list!("--untracked --no-index --no-exclude-standard --recurse-submodules"));
-            let skipped = usize::from(!words.has(list!("-e -f")));
-            let operands = words.operands.get(skipped..).unwrap_or_default();
-            // A name without `/` or `.` may be a revision. A revision is searched as a whole.
-            let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.', '*', '?', '[']));
-            let anywhere = selects_anywhere(operands);
-            let all = anywhere || operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
-            // A revision may list other files than the index.
-            let tracked = tracked && (operands.is_empty() || !all);
-            let selection = tracked.then(|| Arc::new(Selection { only_tracked: true, ..Selection::default() }));
-            let searched = operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything));
-            let searched = searched.chain(below_patterns(operands)).chain(all.then(|| here(Below::Everything)));
-            named.extend(searched.map(|operand| operand.restricted_to(&selection)));
-            named.extend(anywhere.then(|| here(Below::Versions)));
-        }
+        Does::Removes | Does::Writes => named.extend(written_files(does, &words, before, told)),
+        Does::Stores => named.extend(stored_files(&words, before)),
+        Does::Stashes => named.extend(stashed_files(&words, before)),
+        Does::Searches => named.extend(searched_files(&words, told)),
         Does::Takes => {
             let operands = words.operands.get(1..).unwrap_or_default();
             named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
@@ -272,6 +224,74 @@ pub(super) fn named(rest: &[Word]) -> Vec<Operand> {
             named.push(here(Below::Versions).restricted_to(&Some(Arc::new(selection))));
         }
     }
+    named
+}
+
+/// Returns the files that `git checkout`, `restore` and `rm` write or remove.
+fn written_files(does: Does, words: &Words<'_>, before: &[Word], told: &[Word]) -> Vec<Operand> {
+    let mut named = Vec::new();
+    // Without a revision, only files of the index are written or removed.
+    let has_revision = words.gives(list!("-s --source"))
+        || words.has_long("--source")
+        || words.operands.len() > 1 && told.len() < words.operands.len();
+    let is_of_index = matches!(does, Does::Removes) || !has_revision;
+    let only_tracked = is_of_index && is_only_moved(before);
+    let selection = Selection { only_tracked, ..Selection::default() };
+    named.extend(selected(Access::Write, &words.operands, &selection, before));
+    if asks_for(words, 'p', "--patch") {
+        named.push(here(Below::Versions));
+    }
+    named
+}
+
+/// Returns the files that `git add` stores.
+fn stored_files(words: &Words<'_>, before: &[Word]) -> Vec<Operand> {
+    let mut named = Vec::new();
+    let skips_ignored_by_git = !asks_for(words, 'f', "--force") && is_only_moved(before);
+    let only_tracked = asks_for(words, 'u', "--update") && !asks_for(words, 'A', "--all");
+    let selection = Selection { skips_ignored_by_git, only_tracked, ..Selection::default() };
+    named.extend(selected(Access::Read, &words.operands, &selection, before));
+    if words.operands.is_empty() && words.gives(list!("-A --all --no-ignore-removal -u --update")) {
+        named.push(everywhere(Access::Read, &selection));
+    }
+    named.extend(asks_for(words, 'p', "--patch").then(|| here(Below::Versions)));
+    named
+}
+
+/// Returns the files that `git stash` takes away.
+fn stashed_files(words: &Words<'_>, before: &[Word]) -> Vec<Operand> {
+    let mut named = Vec::new();
+    let is_push = words.operands.first().is_some_and(|arg| arg.text() == "push");
+    let paths = words.operands.get(1..).filter(|_| is_push).unwrap_or_default();
+    let tracked = Selection { only_tracked: is_only_moved(before), ..Selection::default() };
+    named.extend(selected(Access::Write, paths, &tracked, before));
+    let all = asks_for(words, 'a', "--all");
+    if all || asks_for(words, 'u', "--include-untracked") {
+        let skips_ignored_by_git = !all && is_only_moved(before);
+        let selection = Selection { skips_ignored_by_git, ..Selection::default() };
+        named.extend([Access::Read, Access::Write].map(|access| everywhere(access, &selection)));
+    }
+    named.extend(asks_for(words, 'p', "--patch").then(|| here(Below::Versions)));
+    named
+}
+
+/// Returns the files that `git grep` reads.
+fn searched_files(words: &Words<'_>, told: &[Word]) -> Vec<Operand> {
+    let mut named = Vec::new();
+    let tracked = !words.has(list!("--untracked --no-index --no-exclude-standard --recurse-submodules"));
+    let skipped = usize::from(!words.has(list!("-e -f")));
+    let operands = words.operands.get(skipped..).unwrap_or_default();
+    // A name without `/` or `.` may be a revision. A revision is searched as a whole.
+    let is_path = |arg: &&Word| exact(arg).is_some_and(|text| text.contains(['/', '.', '*', '?', '[']));
+    let anywhere = selects_anywhere(operands);
+    let all = anywhere || operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
+    // A revision may list other files than the index.
+    let tracked = tracked && (operands.is_empty() || !all);
+    let selection = tracked.then(|| Arc::new(Selection { only_tracked: true, ..Selection::default() }));
+    let searched = operands.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything).map(perhaps));
+    let searched = searched.chain(below_patterns(operands)).chain(all.then(|| here(Below::Everything)));
+    named.extend(searched.map(|operand| operand.restricted_to(&selection)));
+    named.extend(anywhere.then(|| here(Below::Versions)));
     named
 }
 
