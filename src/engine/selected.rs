@@ -132,7 +132,10 @@ pub(super) fn leaves_out_the_same(text: &str, parts: &[SpokenPart]) -> bool {
             let is_plain = |program: &str| !is_builtin(program) || PLAIN_BUILTINS.contains(&program);
             return programs.all(|program| program.is_some_and(is_plain));
         }
-        let words = part.runs.as_ref().filter(|_| part.starts.is_empty()).map(|spoken| &spoken.words[..]);
+        if !programs.all(|program| program == Some("git")) {
+            return false;
+        }
+        let words = part.runs.as_ref().map(|spoken| &spoken.words[..]);
         let mut words = words.unwrap_or_default().iter().map(Said::known);
         let (Some(Some("git")), Some(Some(subcommand))) = (words.next(), words.next()) else { return false };
         let is_in_order = may_go_on;
