@@ -207,7 +207,7 @@ impl Shared {
             // A path that cannot be followed cannot be used either.
             let Ok(real) = self.paths.real(name) else { continue };
             if is_listing(access, below) {
-                reached.listed.extend(listed(&*self.paths, real).map(|real| real.path));
+                reached.listed.extend(directory_of_listing(&*self.paths, real).map(|real| real.path));
                 continue;
             }
             if below.is_everything() {
@@ -407,10 +407,13 @@ impl Shared {
                         understood.uses.add(Use { operation, target, takes: None, origin });
                     }
                 }
-                Err(_) if understood.in_sandbox || understood.tier == Some(Tier::Destructive) => {}
+                Err(_) if understood.tier == Some(Tier::Destructive) => {}
                 Err(why) => {
+                    // A sandbox searches these directories itself, and closes those that it cannot search.
+                    roots.retain(|root| !understood.in_sandbox || !understood.is_searched_by_sandbox(root));
+                    let origin = if understood.in_sandbox { UseOrigin::Inside } else { UseOrigin::Named };
                     for root in &roots {
-                        understood.uses.add(unresolved(access, root, &why));
+                        understood.uses.add(Use { origin, ..unresolved(access, root, &why) });
                     }
                 }
             }
@@ -468,7 +471,7 @@ pub(super) fn is_listing(access: Access, below: Below) -> bool {
 }
 
 /// Returns the directory that a listing of a path reads: the path itself, or the directory of a file.
-pub(super) fn listed(paths: &dyn Paths, real: Real) -> Result<Real, PathFailure> {
+pub(super) fn directory_of_listing(paths: &dyn Paths, real: Real) -> Result<Real, PathFailure> {
     if paths.have_no_links() || real.identity.is_some() && paths.real(&format!("{}/-", real.path)).is_ok() {
         return Ok(real);
     }

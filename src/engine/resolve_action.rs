@@ -25,7 +25,7 @@ use crate::{
 
 use super::{
     Error,
-    below::{MAX_RESTRICTED_PATHS, Reached, is_listing, listed, unresolved},
+    below::{MAX_RESTRICTED_PATHS, Reached, directory_of_listing, is_listing, unresolved},
     input,
     lines::Line,
     pin::pinned_to,
@@ -574,7 +574,7 @@ impl Looked<'_> {
                 found
             }
         };
-        if self.lists { listed(self.paths, found?) } else { found }
+        if self.lists { directory_of_listing(self.paths, found?) } else { found }
     }
 }
 

@@ -154,7 +154,7 @@ impl ResolvedAction {
             Some(input) => of_text.and(Secrets::of_input(input)),
             None => of_text,
         };
-        let secrets = all.besides(&self.shown);
+        let secrets = all.except_shown_in(&self.shown);
         for used in &mut uses {
             used.resource = secrets.removed_from(&used.resource);
         }
@@ -233,7 +233,7 @@ impl ResolvedAction {
 
     /// Returns true if a sandbox for this action hides a denied path that a glob matches. It looks such paths up in the
     /// start directory and in the directories that the action may write.
-    pub(super) fn is_searched_by_sandbox(&self, path: &SanitizedPath) -> bool {
+    pub(crate) fn is_searched_by_sandbox(&self, path: &SanitizedPath) -> bool {
         let is_given = |used: &&Use| used.origin == UseOrigin::Given && used.operation == Operation::Write;
         let mut given = self.uses.iter().filter(is_given).filter_map(Use::path);
         self.cwd.as_ref().is_some_and(|cwd| cwd.contains(path)) || given.any(|root| root.contains(path))

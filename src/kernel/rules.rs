@@ -194,13 +194,8 @@ impl Rules {
     /// Returns the globs of rules that deny this kind of access to the agent's commands.
     pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let as_operation = if access == Access::Write { Operation::Write } else { Operation::Read };
-        let own_tool = Operation::Command.own_tool();
         let denies = self.0.written.iter().filter(move |rule| {
-            rule.verdict == Verdict::Deny
-                && rule.operation.is_none_or(|operation| operation == as_operation)
-                && rule.tool.as_ref().is_none_or(|tool| *tool == own_tool)
-                && rule.command.is_none()
-                && rule.shape.is_none()
+            rule.operation.is_none_or(|operation| operation == as_operation) && is_enforced_by_sandbox(rule)
         });
         denies.filter_map(|rule| rule.path.as_ref())
     }
@@ -219,6 +214,13 @@ impl Rules {
         }
         places
     }
+}
+
+/// Returns true if a sandbox keeps the agent's commands from the paths that the rule denies. It cannot tell one command
+/// from another.
+pub(super) fn is_enforced_by_sandbox(rule: &Rule) -> bool {
+    let is_of_commands = rule.tool.as_ref().is_none_or(|tool| *tool == Operation::Command.own_tool());
+    rule.verdict == Verdict::Deny && is_of_commands && rule.command.is_none() && rule.shape.is_none()
 }
 
 /// Returns the rules that also allow something to created agents. They do not have this mark themselves.

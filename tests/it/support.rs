@@ -25,6 +25,26 @@ pub(crate) fn cases(usual: u32) -> u32 {
     usual.saturating_mul(factor.unwrap_or(1))
 }
 
+/// Returns a rule about an operation and the paths of a glob.
+pub(crate) fn rule(
+    verdict: bestow::decision::Verdict,
+    operation: Option<bestow::action::Operation>,
+    path: Option<&str>,
+) -> bestow::policy::Rule {
+    bestow::policy::Rule {
+        verdict,
+        tool: None,
+        operation,
+        path: path.map(|path| bestow::path::PathGlob::try_from(path.to_owned()).unwrap()),
+        command: None,
+        shape: None,
+        cwd: None,
+        children: false,
+        why: None,
+        place: bestow::grant::Place { file: "agents.toml".into(), line: 3 },
+    }
+}
+
 /// The command line of bestow.
 #[cfg(feature = "cli")]
 pub(crate) const BESTOW: &str = env!("CARGO_BIN_EXE_bestow-under-test");

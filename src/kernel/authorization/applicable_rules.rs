@@ -7,7 +7,7 @@ use crate::model::{AgentId, PathGlob, Rule, RuleRef, RunId, SavedDecision, Scope
 use super::{
     super::{
         State, action_uses::Use, agent::Agent, command_match::Likelihood, resolved_action::ResolvedAction,
-        target::Target,
+        rules::is_enforced_by_sandbox, target::Target,
     },
     EvaluationInput, HookVerdict,
     stage::Voice,
@@ -82,7 +82,10 @@ pub(super) fn all(case: &EvaluationInput<'_>, above: &[&Agent]) -> ApplicableRul
     heard.asks.retain(is_open);
     heard.possible_denies.retain(is_open);
     let unresolved = |(about, used): (usize, &Use)| matches!(used.target, Target::Unresolved { .. }).then_some(about);
-    heard.unresolved = case.action.uses.iter().enumerate().filter_map(unresolved).collect();
+    // A sandbox hides what a path that is not known yet may name, except where it looks nothing up.
+    let counts = |used: &Use| !case.action.in_sandbox || used.may_be_left_out();
+    let uses = case.action.uses.iter().enumerate().filter(|(_, used)| counts(used));
+    heard.unresolved = uses.filter_map(unresolved).collect();
     heard.unresolved.retain(|about| !yeses.iter().any(|yes| answers(yes, case.action, *about)));
     heard
 }
@@ -106,8 +109,8 @@ fn rules_of(agent: &Agent, action: &ResolvedAction, heard: &mut ApplicableRules,
     }
     for (about, used) in action.uses.iter().enumerate() {
         for rule in agent.rules.about(action, used) {
-            // What a rule asks about is not hidden.
-            if used.may_be_left_out() && rule.verdict == Verdict::Deny && is_hidden(action, used, rule.path.as_ref()) {
+            let is_enforced = used.may_be_left_out() && is_enforced_by_sandbox(rule);
+            if is_enforced && is_hidden(action, used, rule.path.as_ref()) {
                 continue;
             }
             let is_possible = |pattern| action.runs(used, pattern) == Likelihood::Possible;

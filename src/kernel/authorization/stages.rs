@@ -254,7 +254,7 @@ const MAX_NAMED_PATHS: usize = 5;
 /// determined. A sandbox hides such paths, so a command that runs in one first needs no approval.
 fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {
     let has_text = heard.possible_denies.iter().any(|voice| path_of(case, voice.about).is_none());
-    if heard.possible_denies.is_empty() && (case.action.in_sandbox || heard.unresolved.is_empty()) {
+    if heard.possible_denies.is_empty() && heard.unresolved.is_empty() {
         return None;
     }
     let mut reasons = Vec::new();
@@ -280,7 +280,11 @@ fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> 
         Some(why.as_ref().to_owned())
     }));
     let (source, reason) = (AgentOrigin::Rule, reasons.join("; "));
-    let is_hidden = paths.iter().all(|path| case.action.is_searched_by_sandbox(path));
+    // A sandbox hides every protected path, and what a pattern denies where it looks for its matches.
+    let is_hidden = heard.possible_denies.iter().all(|voice| {
+        let path = path_of(case, voice.about);
+        matches!(voice.rule, RuleRef::Protected(_)) || path.is_none_or(|path| case.action.is_searched_by_sandbox(path))
+    });
     let finding = match confined(case, mode).filter(|_| is_hidden) {
         Some(confined) => StageResult { reason: format!("{}; {reason}", confined.reason).into(), ..confined },
         None => StageResult::new(Ruled::Ask, source, reason).in_place_of_denial(),

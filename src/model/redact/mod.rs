@@ -74,7 +74,7 @@ impl<'t> Secrets<'t> {
     }
 
     /// Leaves out the secrets that `shown` has at another place. Who reads it knows them, and they may be paths there.
-    pub(crate) fn besides(mut self, shown: &str) -> Secrets<'t> {
+    pub(crate) fn except_shown_in(mut self, shown: &str) -> Secrets<'t> {
         self.values.retain(|value| !shown.contains(&**value));
         self
     }

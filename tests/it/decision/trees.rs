@@ -12,7 +12,7 @@ use bestow::{
     action::{Authorization, Operation},
     agent::Mode,
     decision::Verdict,
-    grant::{Place, Scope},
+    grant::Scope,
     host::{DiskPaths, ManualClock, PathFailure, Paths, Real},
     path::{PathGlob, SanitizedPath},
     policy::Rule,
@@ -29,18 +29,7 @@ struct Project {
 }
 
 fn rule(verdict: Verdict, operation: Option<Operation>, glob: &str) -> Rule {
-    Rule {
-        verdict,
-        tool: None,
-        operation,
-        path: Some(PathGlob::try_from(glob.to_owned()).unwrap()),
-        command: None,
-        shape: None,
-        cwd: None,
-        children: false,
-        why: None,
-        place: Place { file: "agents.toml".into(), line: 3 },
-    }
+    crate::support::rule(verdict, operation, Some(glob))
 }
 
 fn command(verdict: Verdict, pattern: &str) -> Rule {

@@ -4,27 +4,15 @@
 use std::{fs, path::Path, sync::Arc};
 
 use bestow::{
-    Action, Agent, Effect, Engine, Settings, action::Operation, agent::Mode, decision::Verdict, grant::Place,
-    path::PathGlob, policy::Rule,
+    Action, Agent, Effect, Engine, Settings, action::Operation, agent::Mode, decision::Verdict, policy::Rule,
 };
 
 use serde_json::json;
 
-use crate::support::{World, cases, id, policy, profile, settings};
+use crate::support::{World, cases, id, policy, profile, rule, settings};
 
 fn deny(operation: Option<Operation>, glob: &str) -> Rule {
-    Rule {
-        verdict: Verdict::Deny,
-        tool: None,
-        operation,
-        path: Some(PathGlob::try_from(glob.to_owned()).unwrap()),
-        command: None,
-        shape: None,
-        cwd: None,
-        children: false,
-        why: None,
-        place: Place { file: "agents.toml".into(), line: 3 },
-    }
+    rule(Verdict::Deny, operation, Some(glob))
 }
 
 async fn bound(engine: &Engine, dir: &str, mode: Mode, rules: Vec<Rule>) -> Agent {

@@ -3,12 +3,7 @@
 use std::{fs, path::PathBuf, process::Command, sync::Arc};
 
 use bestow::{
-    Action, Agent, Effect, Engine, Kind, Settings,
-    action::Operation,
-    agent::Mode,
-    decision::Verdict,
-    grant::{Place, Reads},
-    path::PathGlob,
+    Action, Agent, Effect, Engine, Kind, Settings, action::Operation, agent::Mode, decision::Verdict, grant::Reads,
     policy::Rule,
 };
 
@@ -69,17 +64,8 @@ impl Repository {
 
     async fn agent(&self, reads: Reads) -> Agent {
         let work = self.work.to_str().unwrap();
-        let deny = |(operation, glob): (Operation, &str)| Rule {
-            verdict: Verdict::Deny,
-            tool: None,
-            operation: Some(operation),
-            path: Some(PathGlob::try_from(glob.replace("{}", work)).unwrap()),
-            command: None,
-            shape: None,
-            cwd: None,
-            children: false,
-            why: None,
-            place: Place { file: "agents.toml".into(), line: 3 },
+        let deny = |(operation, glob): (Operation, &str)| {
+            crate::support::rule(Verdict::Deny, Some(operation), Some(&glob.replace("{}", work)))
         };
         let globs = ["/**/.env*", "/**/secrets/**", "{}/top.txt"];
         let both = [Operation::Read, Operation::Write];

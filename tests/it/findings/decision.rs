@@ -13,8 +13,9 @@ mod yeses;
 use bestow::{Action, Agent, Answer, Effect, decision::Verdict, grant::Scope, policy::Rule};
 use serde_json::Value;
 
-use super::uses::{bound, decided, everything_allowed, rule};
+use super::uses::{bound, decided, everything_allowed};
 use crate::support::World;
+use crate::support::rule;
 
 /// Returns the call of a tool.
 pub(super) fn call(tool: &str, input: Value) -> Action {

@@ -32,5 +32,5 @@ fn all_allowed(agent: &Agent, lines: &[&str]) {
 
 /// Returns a rule that asks about an operation.
 fn asks(operation: bestow::action::Operation) -> bestow::policy::Rule {
-    super::uses::rule(bestow::decision::Verdict::Ask, Some(operation), None)
+    crate::support::rule(bestow::decision::Verdict::Ask, Some(operation), None)
 }

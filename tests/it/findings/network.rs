@@ -7,25 +7,13 @@ use bestow::{
     action::{Operation, UseOrigin},
     agent::Mode,
     decision::Verdict,
-    grant::Place,
     policy::Rule,
 };
 
 use crate::support::{World, id, policy, profile, settings};
 
 fn rule(verdict: Verdict, operation: Option<Operation>) -> Rule {
-    Rule {
-        verdict,
-        tool: None,
-        operation,
-        path: None,
-        command: None,
-        shape: None,
-        cwd: None,
-        children: false,
-        why: None,
-        place: Place { file: "agents.toml".into(), line: 3 },
-    }
+    crate::support::rule(verdict, operation, None)
 }
 
 /// Creates an agent in `/ws` that may use everything it holds, except the denied operation.

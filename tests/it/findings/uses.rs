@@ -11,14 +11,13 @@ use bestow::{
     action::{Operation, UseOrigin},
     agent::Mode,
     decision::{Decision, Ruled, Verdict},
-    grant::Place,
     host::{AsWritten, Hook, HookAnswer, HookFailure, ManualClock, PathFailure, Paths, Proposal, Real},
     path::PathGlob,
     policy::Rule,
     tool::{PathPolicy, ToolPolicies},
 };
 
-use crate::support::{START, World, heard, id, policy, profile, refusal, settings, tag};
+use crate::support::{START, World, heard, id, policy, profile, refusal, rule, settings, tag};
 
 pub(super) const ALL_MODES: [Mode; 8] = [
     Mode::Default,
@@ -30,21 +29,6 @@ pub(super) const ALL_MODES: [Mode; 8] = [
     Mode::Bypass,
     Mode::Auto,
 ];
-
-pub(super) fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<&str>) -> Rule {
-    Rule {
-        verdict,
-        tool: None,
-        operation,
-        path: path.map(|path| PathGlob::try_from(path.to_owned()).unwrap()),
-        command: None,
-        shape: None,
-        cwd: None,
-        children: false,
-        why: None,
-        place: Place { file: "agents.toml".into(), line: 3 },
-    }
-}
 
 pub(super) fn deny(operation: Operation) -> Rule {
     rule(Verdict::Deny, Some(operation), None)

@@ -6,11 +6,11 @@ use bestow::{
     Action, Agent, Answer, Effect, Engine, Error, Event, InitialGrants, Kind, Permission, Profile, Settings,
     action::Authorization,
     agent::Mode,
-    decision::{DecisionSource, Refusal, Ruled},
+    decision::{DecisionSource, Refusal, Ruled, Verdict},
     event::{BlockedAccess, SandboxFacts, Timestamp},
-    grant::{Place, Scope},
+    grant::Scope,
     host::{DiskPaths, ManualClock},
-    path::{PathGlob, SanitizedPath},
+    path::SanitizedPath,
     policy::Rule,
     sandbox::{Command, ExecError, Sandbox},
 };
@@ -18,6 +18,7 @@ use bestow::{
 use proptest::prelude::Rng;
 
 use super::ground::{Ground, shown, with_bubblewrap};
+use crate::support::rule;
 
 pub(super) struct Host {
     pub(super) engine: Engine,
@@ -141,27 +142,26 @@ fn a_line_that_names_what_its_sandbox_cannot_hide_does_not_run_unasked() {
                 std::fs::write(format!("{place}/.env"), "SECRET").unwrap();
                 std::fs::write(format!("{place}/asked/f"), "ASKED").unwrap();
             }
-            let rule = |verdict: &str, glob: &str| Rule {
-                verdict: verdict.parse().unwrap(),
-                tool: None,
-                operation: None,
-                path: Some(PathGlob::try_from(glob.to_owned()).unwrap()),
-                command: None,
-                shape: None,
-                cwd: None,
-                children: false,
-                why: None,
-                place: Place { file: "agents.toml".into(), line: 3 },
-            };
+            // More denied files than a question names.
+            for number in 0..40 {
+                std::fs::create_dir_all(format!("{outside}/many/{number}")).unwrap();
+                std::fs::write(format!("{outside}/many/{number}/.env"), "SECRET").unwrap();
+            }
             let mut file = crate::support::policy(Settings::default(), &[("far", "you", &[])]);
             let far = file.agents.get_mut(&crate::support::id("far")).unwrap();
             far.profile.working_dir = here.parse().unwrap();
-            far.rules = Arc::from([rule("deny", "/**/.env"), rule("ask", "/**/asked/**")]);
+            far.rules = Arc::from([
+                rule(Verdict::Deny, None, Some("/**/.env")),
+                rule(Verdict::Ask, None, Some("/**/asked/**")),
+                // A rule about a command is not looked up by the sandbox.
+                Rule { command: Some("grep **".parse().unwrap()), ..rule(Verdict::Deny, None, Some("/**/asked/f")) },
+            ]);
             host.engine.configure(file).await.unwrap();
             let far = host.engine.agent(crate::support::id("far")).unwrap();
             for line in [
                 format!("cat {outside}/.en?"),
                 format!("grep -r SECRET {outside}"),
+                format!("grep -r SECRET {outside}/many"),
                 format!("find {outside} -name .env -exec cat {{}} +"),
                 format!("cat {outside}/asked/f"),
                 "grep -r ASKED .".to_owned(),

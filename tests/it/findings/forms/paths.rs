@@ -12,9 +12,9 @@ use super::{all_allowed, all_asked, all_denied};
 use crate::{
     findings::{
         decision::{all_are, call},
-        uses::{everything_allowed, rule},
+        uses::everything_allowed,
     },
-    support::{id, policy, profile, settings},
+    support::{id, policy, profile, rule, settings},
 };
 
 /// A directory with trees and links, and an agent in it that is bound by `rules`. `{}` stands for the directory.

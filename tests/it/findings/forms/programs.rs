@@ -6,9 +6,9 @@ use super::{all_allowed, all_denied};
 use crate::{
     findings::{
         decision::{all_are, says_no},
-        uses::{bound, everything_allowed, rule},
+        uses::{bound, everything_allowed},
     },
-    support::World,
+    support::{World, rule},
 };
 
 const HELD: [&str; 3] = ["@write:/ws", "@network", "@read:/"];
