@@ -6,6 +6,7 @@ mod beside;
 pub(crate) mod cases;
 mod differential;
 mod documented;
+mod expansions;
 mod lines;
 mod properties;
 mod shapes;

@@ -8,10 +8,11 @@ use std::{
 use bestow::command::{Classifier, Shell, Tier, classify};
 
 /// The three shells, with the words before a line.
-const SHELLS: [(&str, &[&str]); 3] = [("bash", &["--norc", "-c"]), ("dash", &["-c"]), ("zsh", &["-f", "-c"])];
+pub(super) const SHELLS: [(&str, &[&str]); 3] =
+    [("bash", &["--norc", "-c"]), ("dash", &["-c"]), ("zsh", &["-f", "-c"])];
 
 /// Returns true if the shell, run on `line` in a directory with a few files, creates or changes one.
-fn changes(shell: &str, words: &[&str], line: &str) -> bool {
+pub(super) fn changes(shell: &str, words: &[&str], line: &str) -> bool {
     let directory = tempfile::tempdir().expect("a directory");
     let files = || {
         let mut all: Vec<_> = std::fs::read_dir(directory.path())

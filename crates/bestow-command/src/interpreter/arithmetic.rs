@@ -38,7 +38,7 @@ impl Interpreter<'_> {
         let here = self.here;
         let texts = self.expand_text(pieces, here);
         self.here = here;
-        if texts.iter().any(Word::is_wild) {
+        if texts.iter().any(Word::is_wild) || pieces.iter().any(hides_a_command) {
             self.mark_unknown("arithmetic evaluates text that is unknown");
         }
         self.evaluate(texts.iter().map(Word::shared_text).collect());
@@ -89,6 +89,18 @@ impl Interpreter<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns true if an evaluation may run a command that the value of the piece does not show: the content of a file, or
+/// what stands between quotes in an expansion.
+pub(super) fn hides_a_command(piece: &Piece) -> bool {
+    match piece {
+        Piece::Process(_) => true,
+        Piece::Quoted(text) => text.contains(['$', '`']),
+        Piece::Parameter(parameter) => parameter.inside.pieces.iter().any(hides_a_command),
+        Piece::Bare(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => false,
+        Piece::Command { .. } | Piece::Arithmetic(_) => false,
     }
 }
 

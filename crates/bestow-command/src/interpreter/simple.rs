@@ -4,6 +4,7 @@ use crate::{
     critical_paths,
     interpreter::{
         Interpreter, Scope, Value,
+        arithmetic::hides_a_command,
         builtin::{list_of, unwrapped},
         function::may_be_a_program,
         generated_files::teed,
@@ -204,6 +205,27 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Evaluates `[subscript]=value`, an element of a list. Quotes in a subscript protect nothing, and it may contain
+    /// blanks, so that it ends in a later element.
+    fn subscript(&mut self, element: &[Piece]) {
+        let [Piece::Glob('['), rest @ ..] = element else { return };
+        let closes = |piece: &Piece| matches!(piece, Piece::Bare(text) if text.contains("]=") || text.contains("]+="));
+        let end = rest.iter().position(closes);
+        let subscript = end.map_or(rest, |end| rest.get(..=end).unwrap_or_default());
+        if subscript.iter().any(hides_a_command) {
+            self.mark_unknown("a subscript evaluates text that is quoted");
+        }
+        if end.is_some() {
+            let here = self.here;
+            let texts = self.expand_text(subscript, here);
+            self.here = here;
+            if texts.iter().any(Word::is_wild) {
+                self.mark_unknown("a subscript evaluates text that is unknown");
+            }
+            self.evaluate(texts.iter().map(|text| between_brackets(text.text()).into()).collect());
+        }
+    }
+
     fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
         self.here = span;
         let values = self.expand_whole(&assignment.value);
@@ -225,11 +247,9 @@ impl Interpreter<'_> {
             }
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
-        if assignment.partial && subscript {
-            if values.iter().any(Word::is_wild) {
-                self.mark_unknown("a subscript evaluates text that is unknown");
-            }
-            self.evaluate(values.iter().map(|value| between_brackets(value.text()).into()).collect());
+        if assignment.partial {
+            let elements = assignment.value.pieces.split(|piece| matches!(piece, Piece::Element));
+            elements.for_each(|element| self.subscript(element));
         }
         let value = match values.as_slice() {
             _ if subscript => Value::wild(),
@@ -396,9 +416,7 @@ fn opens_only(args: &[Word]) -> bool {
 
 /// Returns the text between the brackets of `[index]=value`.
 fn between_brackets(text: &str) -> &str {
-    text.strip_prefix('[')
-        .and_then(|rest| rest.rsplit_once("]=").or_else(|| rest.rsplit_once("]+=")))
-        .map_or(text, |(index, _)| index)
+    text.rsplit_once("]=").or_else(|| text.rsplit_once("]+=")).map_or(text, |(index, _)| index)
 }
 
 fn joined(args: &[Word]) -> String {

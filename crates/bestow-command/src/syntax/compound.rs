@@ -196,7 +196,11 @@ impl Reader<'_> {
         // True behind a parenthesis that dash takes for a mistake in the syntax, so that nothing of the line runs.
         let mut fails_in_dash = false;
         loop {
+            let behind = self.at;
             self.blanks();
+            if self.slice(behind, self.at).contains('#') {
+                self.fault("a comment in a test, where it may belong to a pattern");
+            }
             // At the end of a line, the command ends for dash.
             self.ledger.elsewhere.dash |= self.peek() == Some(b'\n');
             self.skip_newlines()?;

@@ -273,24 +273,35 @@ impl Reader<'_> {
     /// Parses the word after the operator, up to, but not including, the closing brace.
     fn rest_of_braces(&mut self, quoted: bool, operator: Change, inside: &mut Pieces) -> Read<()> {
         let quotes_are_text = quoted && !matches!(operator, Change::Edit(_) | Change::Cut);
+        let mut quote_is_open = false;
         loop {
             self.step()?;
             match self.peek() {
                 None => return self.stop("a brace that is not closed"),
-                Some(b'}') => return Ok(()),
+                Some(b'}') => {
+                    if quote_is_open {
+                        self.fault("a brace behind a quotation mark, which bash takes for text");
+                    }
+                    return Ok(());
+                }
                 Some(b'\'') if quotes_are_text => {
                     self.at += 1;
+                    quote_is_open = !quote_is_open;
                     inside.quoted("'");
                 }
                 Some(b'$') => {
                     if quoted {
                         self.refuse_escapes_in_quotes();
                     }
+                    let start = self.at;
                     self.dollar(quoted, inside)?;
+                    if may_be_decoded_twice(self.slice(start, self.at)) {
+                        self.fault("an escaped text in an expansion, which may be expanded again");
+                    }
                 }
                 Some(b'`') => self.backticks(quoted, inside)?,
-                // bash runs it in a pattern, also between quotes.
-                Some(b'<' | b'>') if !quotes_are_text && self.peek_second() == Some(b'(') => {
+                // bash runs it in a pattern, in a message and in what they contain, also between quotes.
+                Some(b'<' | b'>') if self.peek_second() == Some(b'(') => {
                     self.at += 1;
                     let script = self.parenthesised()?;
                     inside.add(Piece::Process(script.into()));
@@ -361,6 +372,8 @@ impl Reader<'_> {
             'c' => self.character().map_or(0, |c| u32::from(c) & 0x1f),
             '\\' | '\'' | '"' | '?' => u32::from(c),
             _ => {
+                // zsh drops the backslash.
+                self.ledger.elsewhere.zsh = true;
                 text.push('\\');
                 u32::from(c)
             }
@@ -377,6 +390,14 @@ impl Reader<'_> {
         }
         value
     }
+}
+
+/// Returns true for `$'…'` in which a shell may find an expansion after it has decoded it: bash does so within a
+/// substitution between quotes, zsh in a pattern.
+fn may_be_decoded_twice(text: &str) -> bool {
+    let Some(text) = text.strip_prefix("$'") else { return false };
+    let is_plain = |escape: char| matches!(escape, 'n' | 't' | 'r' | '\\' | '\'');
+    text.contains(['$', '`']) || text.split('\\').skip(1).any(|rest| !rest.is_empty() && !rest.starts_with(is_plain))
 }
 
 fn plain_parameter(name: SmolStr, quoted: bool) -> Piece {

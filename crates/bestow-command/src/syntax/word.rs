@@ -336,6 +336,11 @@ impl<'a> Reader<'a> {
                     None => return reader.stop("a pattern that is not closed"),
                     Some(b'(') => (open, reader.at) = (open + 1, reader.at + 1),
                     Some(b')') => (open, reader.at) = (open - 1, reader.at + 1),
+                    Some(b'<' | b'>') if reader.peek_second() == Some(b'(') => {
+                        reader.at += 1;
+                        let script = reader.parenthesised()?;
+                        pieces.add(Piece::Process(script.into()));
+                    }
                     Some(b'|' | b' ' | b'&' | b';' | b'<' | b'>') => reader.at += 1,
                     Some(byte) => reader.unquoted(byte, pieces)?,
                 }
