@@ -153,6 +153,8 @@ const PLACES: &[&str] = &[
     "x+=(F)",
     "x+=([F]=1)",
     "x=(a [F]+=1)",
+    "x=([0 + F]=1)",
+    "v='F'; x=([0 + $v]=1)",
     "declare -a x=([F]=1)",
     "declare -A x=([F]=1)",
     "declare -a 'x=([F]=1)'",
@@ -252,6 +254,40 @@ fn broken_promise(line: &str) -> Option<String> {
     known.into_iter().zip(SHELLS).find_map(|(shell, (name, words))| {
         ((is_safe_anywhere || is_safe(shell)) && changes(name, words, line)).then(|| format!("{name}: {line:?}"))
     })
+}
+
+/// Lines that a shell runs as code, one for each place where a command was not seen.
+const RUN_BY_A_SHELL: &[&str] = &[
+    "x=(['$(touch marker)']=1)",
+    "x=([\\`touch marker\\`]=1)",
+    "x=([?(\\$(touch marker))]=1)",
+    "set -- 'y[$(touch marker)]'; x=([0 + $1]=1)",
+    "x[<(echo '$(touch marker)')]=1",
+    "x[${y/a/'$(touch marker)'}]=1",
+    "echo \"${x:?<(touch marker)}\"",
+    "echo \"${x:?>(touch marker)}\"",
+    "cat <<< \"${$#${x:-<(touch marker)}}\"",
+    "(( ${x:?<(touch marker)} ))",
+    "echo \"${x:-<(echo '$(touch marker)')}\"",
+    "echo \"${x:?<(echo '$(touch marker)')}\"",
+    "echo \"${x:-'}'$'\\x24(touch marker)'}\"",
+    "readonly \"v=$(echo ${x:-$'\\x24(touch marker)'})\"",
+    "[[ a == ?(<(touch marker)) ]]",
+    "[[ a =~ a(#q)$(touch \\\nmarker) ]]",
+    "[[ -v a(#q)$(touch \\\nmarker) ]]",
+    "eval echo $'\\`touch marker\\`'",
+    "case a in (${x#${x[@]/$'\\x24(touch marker)'/b}}) ls;; esac",
+    "case a in (${x#${x[@]:${x/a/'$(touch marker)'}}}) ls;; esac",
+];
+
+#[test]
+fn no_line_is_safe_in_the_shell_that_runs_what_its_expansions_hide() {
+    let broken: Vec<String> = RUN_BY_A_SHELL.iter().filter_map(|line| broken_promise(line)).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+    for line in RUN_BY_A_SHELL {
+        let is_run = SHELLS.iter().any(|(shell, words)| changes(shell, words, line));
+        assert!(is_run, "no shell runs it: {line}");
+    }
 }
 
 /// An operand of a form, or a form in it.

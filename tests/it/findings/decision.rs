@@ -14,8 +14,7 @@ use bestow::{Action, Agent, Answer, Effect, decision::Verdict, grant::Scope, pol
 use serde_json::Value;
 
 use super::uses::{bound, decided, everything_allowed};
-use crate::support::World;
-use crate::support::rule;
+use crate::support::{World, rule};
 
 /// Returns the call of a tool.
 pub(super) fn call(tool: &str, input: Value) -> Action {

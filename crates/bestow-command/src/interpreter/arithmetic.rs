@@ -94,7 +94,7 @@ impl Interpreter<'_> {
 
 /// Returns true if an evaluation may run a command that the value of the piece does not show: the content of a file, or
 /// what stands between quotes in an expansion.
-pub(super) fn hides_a_command(piece: &Piece) -> bool {
+fn hides_a_command(piece: &Piece) -> bool {
     match piece {
         Piece::Process(_) => true,
         Piece::Quoted(text) => text.contains(['$', '`']),

@@ -4,7 +4,6 @@ use crate::{
     critical_paths,
     interpreter::{
         Interpreter, Scope, Value,
-        arithmetic::hides_a_command,
         builtin::{list_of, unwrapped},
         function::may_be_a_program,
         generated_files::teed,
@@ -205,25 +204,33 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Evaluates `[subscript]=value`, an element of a list. Quotes in a subscript protect nothing, and it may contain
-    /// blanks, so that it ends in a later element.
-    fn subscript(&mut self, element: &[Piece]) {
-        let [Piece::Glob('['), rest @ ..] = element else { return };
-        let closes = |piece: &Piece| matches!(piece, Piece::Bare(text) if text.contains("]=") || text.contains("]+="));
-        let end = rest.iter().position(closes);
-        let subscript = end.map_or(rest, |end| rest.get(..=end).unwrap_or_default());
-        if subscript.iter().any(hides_a_command) {
-            self.mark_unknown("a subscript evaluates text that is quoted");
-        }
-        if end.is_some() {
-            let here = self.here;
-            let texts = self.expand_text(subscript, here);
-            self.here = here;
-            if texts.iter().any(Word::is_wild) {
-                self.mark_unknown("a subscript evaluates text that is unknown");
+    /// Evaluates the subscripts of `[subscript]=value`, and of such elements of a list. Quotes in them protect nothing.
+    fn evaluate_subscripts(&mut self, pieces: &[Piece]) {
+        let mut begins = true;
+        for (at, piece) in pieces.iter().enumerate() {
+            if begins && matches!(piece, Piece::Glob('[')) {
+                self.evaluate_subscript(pieces.get(at + 1..).unwrap_or_default());
             }
-            self.evaluate(texts.iter().map(|text| between_brackets(text.text()).into()).collect());
+            begins = matches!(piece, Piece::Element);
         }
+    }
+
+    /// Evaluates one subscript, from behind its bracket on.
+    fn evaluate_subscript(&mut self, pieces: &[Piece]) {
+        let end = |piece: &Piece| {
+            let Piece::Bare(text) = piece else { return None };
+            let (last, _) = text.split_once("]=").or_else(|| text.split_once("]+="))?;
+            Some(last.into())
+        };
+        let Some((at, last)) = pieces.iter().enumerate().find_map(|(at, piece)| Some((at, end(piece)?))) else {
+            return;
+        };
+        let mut subscript = pieces.get(..at).unwrap_or_default().to_vec();
+        if subscript.iter().any(|piece| matches!(piece, Piece::Element)) {
+            self.mark_unknown("a subscript may have several words");
+        }
+        subscript.push(Piece::Bare(last));
+        self.arithmetic(&subscript);
     }
 
     fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
@@ -248,8 +255,7 @@ impl Interpreter<'_> {
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
         if assignment.partial {
-            let elements = assignment.value.pieces.split(|piece| matches!(piece, Piece::Element));
-            elements.for_each(|element| self.subscript(element));
+            self.evaluate_subscripts(&assignment.value.pieces);
         }
         let value = match values.as_slice() {
             _ if subscript => Value::wild(),
@@ -412,11 +418,6 @@ fn prints_nothing(args: &[Word]) -> bool {
 fn opens_only(args: &[Word]) -> bool {
     unwrapped(args)
         .is_some_and(|(program, rest)| program.text() == "exec" && rest.iter().all(|word| word.text().starts_with('-')))
-}
-
-/// Returns the text between the brackets of `[index]=value`.
-fn between_brackets(text: &str) -> &str {
-    text.rsplit_once("]=").or_else(|| text.rsplit_once("]+=")).map_or(text, |(index, _)| index)
 }
 
 fn joined(args: &[Word]) -> String {

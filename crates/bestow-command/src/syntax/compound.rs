@@ -196,9 +196,9 @@ impl Reader<'_> {
         // True behind a parenthesis that dash takes for a mistake in the syntax, so that nothing of the line runs.
         let mut fails_in_dash = false;
         loop {
-            let behind = self.at;
+            let start = self.at;
             self.blanks();
-            if self.slice(behind, self.at).contains('#') {
+            if self.slice(start, self.at).contains('#') {
                 self.fault("a comment in a test, where it may belong to a pattern");
             }
             // At the end of a line, the command ends for dash.

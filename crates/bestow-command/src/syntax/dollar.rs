@@ -141,6 +141,15 @@ impl Reader<'_> {
         }
     }
 
+    /// Parses `<(…)` or `>(…)`.
+    pub(super) fn process_substitution(&mut self, pieces: &mut Pieces) -> Read<()> {
+        self.at += 1;
+        let script = self.parenthesised()?;
+        self.ledger.bash_only = true;
+        pieces.add(Piece::Process(script.into()));
+        Ok(())
+    }
+
     /// Parses backticks. The text between them loses one layer of backslashes and is a separate script.
     pub(super) fn backticks(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
         let start = self.at;
@@ -300,11 +309,18 @@ impl Reader<'_> {
                     }
                 }
                 Some(b'`') => self.backticks(quoted, inside)?,
-                // bash runs it in a pattern, in a message and in what they contain, also between quotes.
-                Some(b'<' | b'>') if self.peek_second() == Some(b'(') => {
-                    self.at += 1;
-                    let script = self.parenthesised()?;
-                    inside.add(Piece::Process(script.into()));
+                Some(sign @ (b'<' | b'>')) if self.peek_second() == Some(b'(') => {
+                    // Between quotes, bash runs it in a pattern, in a message and in what they contain. Elsewhere it is
+                    // text.
+                    if quotes_are_text {
+                        self.fault("a process substitution between quotes");
+                    }
+                    if quotes_are_text && operator != Change::Required {
+                        self.at += 1;
+                        inside.quoted(char::from(sign).encode_utf8(&mut [0; 4]));
+                    } else {
+                        self.process_substitution(inside)?;
+                    }
                 }
                 Some(byte @ (b'\\' | b'\'' | b'"' | b'~')) => {
                     // In quotes, zsh takes a quotation mark in a pattern for text.

@@ -158,12 +158,7 @@ impl<'a> Reader<'a> {
         while let Some(byte) = self.peek() {
             self.step()?;
             match byte {
-                b'<' | b'>' if self.peek_second() == Some(b'(') => {
-                    self.at += 1;
-                    let script = self.parenthesised()?;
-                    self.ledger.bash_only = true;
-                    pieces.add(Piece::Process(script.into()));
-                }
+                b'<' | b'>' if self.peek_second() == Some(b'(') => self.process_substitution(&mut pieces)?,
                 b'(' if pieces.opens_extended_glob() => self.extended_glob(&mut pieces)?,
                 b'(' if pieces.only_bare().is_some_and(is_assignment_head) => self.array(&mut pieces)?,
                 byte if ends_word(byte) => break,
@@ -336,11 +331,7 @@ impl<'a> Reader<'a> {
                     None => return reader.stop("a pattern that is not closed"),
                     Some(b'(') => (open, reader.at) = (open + 1, reader.at + 1),
                     Some(b')') => (open, reader.at) = (open - 1, reader.at + 1),
-                    Some(b'<' | b'>') if reader.peek_second() == Some(b'(') => {
-                        reader.at += 1;
-                        let script = reader.parenthesised()?;
-                        pieces.add(Piece::Process(script.into()));
-                    }
+                    Some(b'<' | b'>') if reader.peek_second() == Some(b'(') => reader.process_substitution(pieces)?,
                     Some(b'|' | b' ' | b'&' | b';' | b'<' | b'>') => reader.at += 1,
                     Some(byte) => reader.unquoted(byte, pieces)?,
                 }
