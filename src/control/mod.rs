@@ -148,19 +148,24 @@ pub fn refusal_of_own(
 }
 
 fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<Reply>> {
-    send_order(directory, order, token)?.map(|stream| wire::only_reply(&stream)).transpose()
+    let Some(stream) = send_order(directory, order, token)? else { return Ok(None) };
+    wire::only_reply(&stream).map(Some).or_else(unless_unread)
+}
+
+/// Returns none if the engine has ended and has not read the whole order, so it has carried out nothing.
+fn unless_unread<T>(why: io::Error) -> io::Result<Option<T>> {
+    // A connection is reset if its other side closes it, or stops to listen, with bytes that it has not read.
+    match why.kind() {
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(None),
+        _ => Err(why),
+    }
 }
 
 /// Connects to the engine that runs on `directory`, and sends it an order. Returns none if no engine runs there, or if
 /// it ends before it has the order.
 fn send_order(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<UnixStream>> {
     let Some(stream) = connected(directory)? else { return Ok(None) };
-    match wire::say_order(&stream, order, token) {
-        Ok(()) => Ok(Some(stream)),
-        // The engine has closed its side, so it has carried out nothing.
-        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-        Err(why) => Err(why),
-    }
+    wire::say_order(&stream, order, token).map(|()| Some(stream)).or_else(unless_unread)
 }
 
 /// Follows the requests that wait on `directory`: the replies to [`AdminCommand::Follow`]. `known` are the requests
@@ -212,7 +217,7 @@ impl Iterator for Replies {
     type Item = io::Result<Reply>;
 
     fn next(&mut self) -> Option<io::Result<Reply>> {
-        wire::next_reply(&mut self.0).transpose()
+        wire::next_reply(&mut self.0).or_else(unless_unread).transpose()
     }
 }
 

@@ -94,7 +94,7 @@ impl Feed {
         };
         let reply = replies.next().unwrap_or_else(|| Err(ErrorKind::UnexpectedEof.into()));
         reply.map_err(|why| {
-            let has_ended = matches!(why.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset);
+            let has_ended = why.kind() == ErrorKind::UnexpectedEof;
             if has_ended { "the engine has ended".to_owned() } else { self.unreached(&why) }
         })
     }

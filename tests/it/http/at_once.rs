@@ -4,10 +4,14 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
+    os::unix::net::UnixListener,
     process::{Child, Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::json;
 
 use super::project::{Project, SECRET};
@@ -163,6 +167,35 @@ fn a_server_can_be_restarted_beside_a_command() {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let (code, said) = end_server(after);
         assert!(code == Some(0) && said.starts_with("listening"), "{code:?} {said}");
+    }
+}
+
+/// An engine that ends has read a part of the order at most. It has carried out nothing, so the command goes on alone.
+#[test]
+fn an_engine_that_ends_before_it_reads_an_order_hinders_no_command() {
+    let project = project();
+    let _ = project.agent();
+    let socket = project.path().join("state/control");
+    for is_accepted in [true, false] {
+        while socket.exists() {
+            std::thread::yield_now();
+        }
+        let before = credentials(&project);
+        let listener = UnixListener::bind(&socket).unwrap();
+        let create = start(&project, FIRST[0]);
+        if is_accepted {
+            let (mut sender, _) = listener.accept().unwrap();
+            fs::remove_file(&socket).unwrap();
+            sender.read_exact(&mut [0]).unwrap();
+        } else {
+            let mut events = [PollFd::new(&listener, PollFlags::IN)];
+            poll(&mut events, None).unwrap();
+            fs::remove_file(&socket).unwrap();
+        }
+        drop(listener);
+        let done = create.wait_with_output().unwrap();
+        assert!(done.status.success(), "{is_accepted}: {}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(credentials(&project), before + 1, "{is_accepted}");
     }
 }
 
