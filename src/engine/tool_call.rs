@@ -7,7 +7,7 @@ use bestow_command::{
     Classifier,
     internal::{
         Call, DECLARED, DeclaredCall, IN_SESSION, Judged, NO_ROLLBACK, NamedUses, TYPED, ToolUse, UNLISTED, Undeclared,
-        bare_hosts, declaration, destroying_word, hosts_in, is_certainly_a_path, is_known_command, path_in_address,
+        bare_hosts, declaration, destroying_word, hosts_in, is_certainly_a_path, is_known_command, path_in_file_url,
         read_call, read_call_as, with_nested_json,
     },
 };
@@ -174,6 +174,9 @@ impl Shared {
         if std::iter::once(&call.own).chain(&call.further).any(|used| used.operation() == Operation::Network) {
             // A tool that uses the network may fetch every address in its input.
             understood = with_hosts_told(understood, input, true);
+            for path in file_urls_in(input) {
+                understood = self.may_mean(profile, understood, &path, &[Operation::Read]);
+            }
         }
         understood = self.with_unnamed(profile, understood, call, &mut reached)?;
         understood = self.with_what_is_moved(understood, call, &mut reached);
@@ -367,7 +370,7 @@ impl Shared {
 
     /// Resolves the path in a field. A tool may take a `file:` address for a path.
     fn named_in_field(&self, profile: &Profile, base: ResolvedAction, text: &str) -> ResolvedAction {
-        self.path(profile, base, path_in_address(text).as_deref().unwrap_or(text))
+        self.path(profile, base, path_in_file_url(text).as_deref().unwrap_or(text))
     }
 
     /// Adds the uses of a tool with several path fields. The tool may move each path to the place of another: then each
@@ -601,6 +604,14 @@ fn with_hosts_told(mut understood: ResolvedAction, input: &Value, bare: bool) ->
         }
     }
     understood
+}
+
+/// Returns the paths of the `file:` URLs in all texts.
+fn file_urls_in(input: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    texts_in(input, &mut texts);
+    let ends = |c: char| c.is_whitespace() || "'\"`<>|;(),".contains(c);
+    texts.iter().flat_map(|text| text.split(ends)).filter_map(path_in_file_url).collect()
 }
 
 /// Extends the use of a path to everything below it.

@@ -87,7 +87,7 @@ pub mod internal {
         surroundings::Surroundings,
         tool::{
             Call, DECLARED, DeclaredCall, Followed, IN_SESSION, TYPED, ToolUse, UNLISTED, Undeclared, command_lines,
-            declaration, destroying_word, is_certainly_a_path, is_known_command, path_in_address, read as read_call,
+            declaration, destroying_word, is_certainly_a_path, is_known_command, read as read_call,
             read_as as read_call_as, with_nested_json,
         },
         undo::NO_ROLLBACK,

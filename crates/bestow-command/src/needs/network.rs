@@ -7,6 +7,7 @@ mod globs;
 mod hosts;
 mod table;
 
+pub(crate) use globs::written_out;
 pub use hosts::{bare_in_text as bare_hosts, in_text as hosts_in};
 use smol_str::SmolStr;
 #[cfg(test)]

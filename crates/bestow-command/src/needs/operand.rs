@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use crate::{
-    values::{Access, Below, Selection},
+    values::{Access, Below, Selection, paths_in_file_url},
     word::{Gaps, Known, Signs, Word},
 };
 
@@ -79,6 +79,12 @@ pub(crate) fn exact(arg: &Word) -> Option<SmolStr> {
     whole.then(|| arg.shared_text())
 }
 
+/// Returns the text of a word that is known. A pattern that matches no file stays as it is written.
+pub(crate) fn as_written(arg: &Word) -> Option<SmolStr> {
+    let is_pattern = arg.is_pattern() && arg.known() == Known::Fully && !arg.may_split();
+    exact(arg).or_else(|| is_pattern.then(|| arg.shared_text()))
+}
+
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.
 pub(crate) fn word(arg: &Word, access: Access) -> Option<Operand> {
     let mut operand = path(arg, access, Below::Nothing)?;
@@ -104,8 +110,18 @@ const MAX_PARTS: usize = 64;
 const SEPARATORS: [char; 3] = ['=', ',', '@'];
 
 /// Calls `add` with everything in a word that may be a path: the word itself, the value of an option, each part between
-/// the signs that separate names, values and items of lists. A word with more parts than are named may be any path.
+/// the signs that separate names, values and items of lists, and the file of a `file:` URL. A word with more parts than
+/// are named may be any path.
 pub(crate) fn each_word(arg: &Word, access: Access, mut add: impl FnMut(Operand)) {
+    each_written(arg, access, |operand| {
+        for text in paths_in_file_url(&operand.text) {
+            add(Operand { text: text.into(), ..operand.clone() });
+        }
+        add(operand);
+    });
+}
+
+fn each_written(arg: &Word, access: Access, mut add: impl FnMut(Operand)) {
     let is_option = arg.text().starts_with('-');
     let has_parts = arg.has(Signs::EQUALS.or(Signs::AT)) || arg.text().contains(',');
     if is_option && !has_parts && arg.is_written() && (arg.text().len() == 2 || arg.text().starts_with("--")) {

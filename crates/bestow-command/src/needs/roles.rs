@@ -15,13 +15,13 @@ use crate::{
     few::Few,
     lang::{find, sed},
     needs::{
-        directories,
-        operand::{Operand, around_pattern, exact},
+        directories, network,
+        operand::{Operand, around_pattern, as_written, exact},
         roles::words::{copied, everything_if, is_short_for},
     },
     options::{List, is_listed, list},
     programs::{self, AllWords, Here, Program, Reads, Role, Selects},
-    values::{Access, Below, base_name},
+    values::{Access, Below, base_name, paths_in_file_url},
     word::{Gaps, Word},
 };
 
@@ -218,7 +218,8 @@ fn opened_instead(name: &str, rest: &[Word]) -> Vec<Operand> {
         "unzip" | "zipinfo" | "zipgrep" => (&[".zip", ".ZIP"], true),
         "gzip" | "gunzip" | "zcat" | "gzcat" | "pigz" | "unpigz" | "uncompress" | "zless" | "zmore" | "zgrep"
         | "zegrep" | "zfgrep" | "zdiff" | "zcmp" => (&[".gz", "-gz", ".z", "-z", "_z", ".Z"], false),
-        _ => return Vec::new(),
+        "gh" => return before_label(rest),
+        _ => return behind_prefix(name, rest),
     };
     let names = rest.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(exact);
     let opened = |text: SmolStr| {
@@ -236,6 +237,48 @@ fn opened_instead(name: &str, rest: &[Word]) -> Vec<Operand> {
         suffixed.chain(matched).map(|operand| Operand { certain: false, ..operand }).collect::<Vec<_>>()
     };
     names.flat_map(opened).collect()
+}
+
+/// Returns the files of words with a label behind them, as in `a.zip#archive`.
+fn before_label(rest: &[Word]) -> Vec<Operand> {
+    let labelled = rest.iter().filter_map(|arg| exact(arg)?.split_once('#').map(|(file, _)| SmolStr::from(file)));
+    let read = labelled.map(|file| Operand::certain(Access::Read, file, Below::Nothing));
+    read.map(|operand| Operand { certain: false, ..operand }).collect()
+}
+
+/// Returns the files that a program opens for words with the name of a format or a protocol before them.
+fn behind_prefix(name: &str, rest: &[Word]) -> Vec<Operand> {
+    const TAKE_PREFIXES: &[&str] = &[
+        "animate",
+        "compare",
+        "composite",
+        "convert",
+        "display",
+        "ffmpeg",
+        "ffplay",
+        "ffprobe",
+        "identify",
+        "import",
+        "magick",
+        "mogrify",
+        "montage",
+        "mplayer",
+        "mpv",
+        "socat",
+        "stream",
+        "vlc",
+    ];
+    if !TAKE_PREFIXES.contains(&name) {
+        return Vec::new();
+    }
+    let texts = rest.iter().filter_map(exact).filter(|text| !text.contains("://"));
+    let parts = |text: SmolStr| {
+        let parts = text.split([':', ',', '|', '!']).skip(1).map(|part| part.trim_start_matches('@'));
+        let used = |path| [Access::Read, Access::Write].map(|access| Operand::certain(access, path, Below::Nothing));
+        let all = parts.filter(|part| !part.is_empty()).flat_map(used);
+        all.map(|operand| Operand { certain: false, ..operand }).collect::<Vec<_>>()
+    };
+    texts.flat_map(parts).collect()
 }
 
 /// Returns the files that a program reads and writes by its role, or only by its options.
@@ -436,7 +479,8 @@ const CURL: List<'static> = list!(
                     --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
                     -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
                     --json --limit-rate --resolve --interface --etag-save --etag-compare --hsts --alt-svc --libcurl \
-                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable"
+                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable --proto-default \
+                    --expand-url"
 );
 
 /// Options of `curl` whose value is a file after `@`.
@@ -464,6 +508,7 @@ fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
     named.extend(sockets.map(|text| Operand::certain(Access::Write, text, Below::Nothing)));
     named.extend(words.files_of(known));
     named.extend(sent_by_curl(&words));
+    named.extend(opened_by_curl(&words));
     let formats = words.values_of(list!("-w --write-out")).filter_map(Text::text);
     named.extend(formats.flat_map(|format| format.split("%output{").skip(1).filter_map(in_braces).collect::<Vec<_>>()));
     if words.has_letter('O') || words.has(list!("--remote-name --remote-name-all")) {
@@ -471,6 +516,36 @@ fn curl(known: &Program, rest: &[Word]) -> Vec<Operand> {
         named.extend(names.map(|name| write(below(&name))));
     }
     named
+}
+
+/// Returns the files of the `file:` URLs that `curl` opens, with their patterns written out. An upload writes them.
+fn opened_by_curl(words: &Words<'_>) -> Vec<Operand> {
+    let uploads = words.has_letter('T') || words.has_long("--upload-file");
+    let access = if uploads { Access::Write } else { Access::Read };
+    let is_default = |value: &Text<'_>| value.arg().text().eq_ignore_ascii_case("file");
+    let scheme = if words.values_of(list!("--proto-default")).any(is_default) { "file://" } else { "" };
+    let urls = words.values_of(list!("--url --expand-url")).map(Text::arg);
+    let urls = words.operands.iter().copied().chain(urls).filter_map(as_written);
+    let files = |url: SmolStr| {
+        let Some(urls) = network::written_out(&url) else { return vec![anything(access)] };
+        let paths = urls.iter().flat_map(|url| match url.contains("://") {
+            true => paths_in_file_url(url),
+            false => paths_in_file_url(&[scheme, url].concat()),
+        });
+        paths.map(|path| Operand::certain(access, path, Below::Nothing)).collect()
+    };
+    // The files of an upload have patterns too.
+    let sent = words.values_of(list!("-T --upload-file")).filter_map(|value| as_written(value.arg()));
+    let sent = sent.filter(|text| text.contains(['{', '['])).flat_map(|text| match network::written_out(&text) {
+        Some(all) => all.into_iter().map(|text| Operand::certain(Access::Read, text, Below::Nothing)).collect(),
+        None => vec![anything(Access::Read)],
+    });
+    urls.flat_map(files).chain(sent).collect()
+}
+
+/// Returns the use of any file.
+fn anything(access: Access) -> Operand {
+    Operand { certain: false, ..Operand::certain(access, "/", Below::Everything) }
 }
 
 /// Returns the files that `curl` reads to send them. `-` is its input.
@@ -501,8 +576,10 @@ fn in_form(field: &str) -> Vec<&str> {
     let content = field.split_once('=').and_then(|(_, content)| content.strip_prefix(['@', '<']));
     let Some(files) = content else { return Vec::new() };
     match files.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').take(1).collect(),
-        None => files.split(';').take(1).flat_map(|files| files.split(',')).collect(),
+        Some(_) => files.split('"').skip(1).step_by(2).collect(),
+        None => {
+            files.split(';').take(1).flat_map(|files| files.split(',')).map(|file| file.trim_matches('"')).collect()
+        }
     }
 }
 

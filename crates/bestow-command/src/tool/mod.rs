@@ -19,7 +19,5 @@ pub(super) use sensitive::{is_guarded, is_sensitive};
 pub use session_tools::{IN_SESSION, is_session_tool, session_tools};
 pub use tool_name::destroying_word;
 pub use tool_use::ToolUse;
-pub use undeclared::{
-    Followed, Undeclared, command_lines, is_certainly_a_path, is_known_command, path_in_address, with_nested_json,
-};
+pub use undeclared::{Followed, Undeclared, command_lines, is_certainly_a_path, is_known_command, with_nested_json};
 pub(super) use word_lists::words_in;

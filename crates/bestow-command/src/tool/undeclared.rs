@@ -12,7 +12,7 @@ use crate::{
     named_uses::NamedUses,
     tier::Tier,
     tool::{ToolUse, declared, is_guarded, is_sensitive},
-    values::{SpokenPart, StrictJson, base_name, percent_decoded},
+    values::{SpokenPart, StrictJson, base_name, path_in_file_url, percent_decoded},
 };
 
 /// The deepest nesting of an input.
@@ -323,17 +323,6 @@ fn unfolded(value: &Value, depth: usize) -> Value {
     }
 }
 
-/// Returns the path in a `file:` address. Returns `None` for a text that is no such address.
-pub fn path_in_address(text: &str) -> Option<String> {
-    let scheme = text.get(.."file:".len()).filter(|scheme| scheme.eq_ignore_ascii_case("file:"))?;
-    let rest = text.get(scheme.len()..).unwrap_or_default();
-    let rest = match rest.strip_prefix("//") {
-        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest),
-        None => rest,
-    };
-    Some(percent_decoded(rest).into_owned())
-}
-
 /// Returns the parts of a text that may be paths in another spelling.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || "'`=,;|&<>()[]".contains(c);
@@ -344,7 +333,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// starts with the variable of the home directory.
 fn spelled_otherwise(text: &str) -> Option<String> {
     let plain = text.trim_start_matches('@');
-    let address = path_in_address(plain);
+    let address = path_in_file_url(plain);
     let scheme = address.is_some();
     let decoded = address.map_or_else(|| percent_decoded(plain), Cow::Owned).replace('"', "");
     let home = ["$HOME", "${HOME}", "%HOME%", "%USERPROFILE%"].iter().find_map(|name| decoded.strip_prefix(name));

@@ -8,6 +8,7 @@ mod device;
 mod escape;
 mod exact_numbers;
 mod field;
+mod file_url;
 mod host;
 mod named;
 mod operation;
@@ -47,6 +48,7 @@ pub mod shared {
         escape::{Quoted, Ticked, is_deceptive},
         exact_numbers::with_exact_numbers,
         field::{Found, Unreadable},
+        file_url::path_in_file_url,
         host::{canonical_host, percent_decoded},
         named::{Below, Named},
         pattern::Coverage,
@@ -61,6 +63,7 @@ pub mod shared {
     };
 }
 
+pub(crate) use file_url::paths_in_file_url;
 pub(crate) use pattern::is_like;
 pub(crate) use shared::*;
 pub(crate) use spoken::behind_last;

@@ -4,17 +4,24 @@
 const MOST: usize = 1024;
 
 /// Expands the patterns of an address in front of its path. Returns `None` if there are more than 1024 addresses.
-pub(super) fn written_out(text: &str) -> Option<Vec<String>> {
+pub(super) fn hosts_written_out(text: &str) -> Option<Vec<String>> {
+    let start = text.find("://").map_or(0, |at| at + "://".len());
+    written_out_before(text, start, &['/', '?', '#'])
+}
+
+/// Expands all patterns of an address or a file name. Returns `None` if there are more than 1024 results.
+pub(crate) fn written_out(text: &str) -> Option<Vec<String>> {
+    written_out_before(text, 0, &[])
+}
+
+/// Expands the patterns between the index and the first of the given ends.
+fn written_out_before(text: &str, start: usize, ends: &[char]) -> Option<Vec<String>> {
     if !text.contains(['{', '[']) {
         return Some(vec![text.to_owned()]);
     }
-    let start = text.find("://").map_or(0, |at| at + "://".len());
     let mut all = vec![text.get(..start).unwrap_or_default().to_owned()];
     let mut rest = text.get(start..).unwrap_or_default();
-    while let Some(c) = rest.chars().next() {
-        if matches!(c, '/' | '?' | '#') {
-            break;
-        }
+    while let Some(c) = rest.chars().next().filter(|c| !ends.contains(c)) {
         let found = match c {
             '{' => alternatives(rest),
             '[' => range(rest),

@@ -5,11 +5,14 @@ use smol_str::SmolStr;
 use crate::{
     evaluator,
     few::Few,
-    needs::{network::globs, operand::exact},
+    needs::{
+        network::globs,
+        operand::{as_written, exact},
+    },
     options::{List, is_listed, is_listed_letter, short},
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
-    word::{Known, Signs, Word},
+    word::{Signs, Word},
 };
 
 /// Returns the hosts that the words of the network program `name` name. An inner `None` stands for an unknown host.
@@ -53,10 +56,7 @@ fn at_places(known: Hosts, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
             continue;
         }
         operands += 1;
-        // A pattern that matches no file stays as it is written.
-        let pattern =
-            || (word.is_pattern() && word.known() == Known::Fully && !word.may_split()).then(|| word.text().into());
-        let Some(text) = exact(word).or_else(pattern) else {
+        let Some(text) = as_written(word) else {
             hosts.push(None);
             continue;
         };
@@ -202,7 +202,7 @@ pub(super) fn is_remote(text: &str) -> bool {
 
 /// Returns the hosts of an operand that is an address or a pattern of addresses. Returns `None` if there are too many.
 fn addresses(text: &str) -> Option<Vec<Option<SmolStr>>> {
-    Some(globs::written_out(text)?.iter().map(|text| address(text)).collect())
+    Some(globs::hosts_written_out(text)?.iter().map(|text| address(text)).collect())
 }
 
 /// Returns true for a variable that redirects a program to another machine. Without it, the program stays on this
