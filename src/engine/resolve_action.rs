@@ -221,6 +221,10 @@ impl Shared {
                 }
             }
         }
+        // A sandbox hides what is denied.
+        for passed in named.passed().iter().filter(|_| !understood.in_sandbox) {
+            self.passed(start, passed).into_iter().for_each(|used| understood.uses.add(used));
+        }
         if named.reads_what_nobody_can_tell() && !understood.in_sandbox && understood.reads_besides() {
             understood.distrust(NOBODY_CAN_TELL);
         }
@@ -251,6 +255,23 @@ impl Shared {
             }
         };
         used.into_iter().for_each(|used| understood.uses.add(used));
+    }
+
+    /// Returns the reads of a file whose name one part of a line may pass to another. The line may be about another
+    /// file, so a denial of this one is a question.
+    fn passed(&self, start: Option<&str>, passed: &Named) -> Vec<Use> {
+        let Named::Path { access, text, pattern, .. } = passed else { return Vec::new() };
+        let named = |text: &str| {
+            let looked = &mut Looked::on(&*self.paths);
+            let used = self.named_path(looked, start, *access, text, false, false)?;
+            Some(Use { origin: UseOrigin::Inside, takes: None, ..used })
+        };
+        let Some(used) = named(text) else { return Vec::new() };
+        let Some((root, pattern)) = used.path().zip(pattern.as_ref()) else { return vec![used] };
+        match self.paths.matching(root, pattern) {
+            Some(matches) => matches.iter().filter_map(|text| named(text)).collect(),
+            None => vec![Use { target: Target::Tree(root.clone()), ..used }],
+        }
     }
 
     /// Returns the uses of the matches of a pattern in `root` that differ from a use of `root`: those outside of it,

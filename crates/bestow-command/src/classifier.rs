@@ -221,7 +221,7 @@ impl Classifier {
             interpreter = interpreter.asked();
         }
         follow(&mut interpreter, &programs, &parsed);
-        let named = interpreter.uses.settled();
+        let named = interpreter.uses.settled(text);
         if understood && interpreter.parts.is_empty() && is_comment(text) {
             return Judged { named, ..Judged::plain(Tier::Safe, "nothing but comments") };
         }

@@ -2,10 +2,16 @@
 
 use smol_str::SmolStr;
 
-use crate::values::{Access, Below, Named};
+use crate::{
+    needs::around_pattern,
+    values::{Access, Below, Named},
+};
 
 /// The limit of uses that one line may name. The uses of a longer line are not followed.
 const MAX_NAMED: usize = 500;
+
+/// The limit of files that one part of a line may pass to another.
+const MAX_PASSED: usize = 128;
 
 /// The number of uses for which a list has room when it gets its first one.
 const ROOM: usize = 12;
@@ -23,6 +29,10 @@ pub struct NamedUses {
     too_many_words: bool,
     /// True if the line reads a file whose path is unknown.
     unknown: bool,
+    /// True if a program of the line takes words that are unknown, such as the output of another one.
+    takes_unknown: bool,
+    /// Files that one part of the line may pass to another: those that it lists, and those that any word names.
+    passed: Vec<Named>,
     /// The hosts that variables name to programs that reach the network.
     told: Vec<SmolStr>,
     /// True if the line may run any command, for example the content of a file that it reads.
@@ -60,6 +70,11 @@ impl NamedUses {
         self.unknown
     }
 
+    /// Returns the files that the line may read by a name that one of its parts passes to another.
+    pub fn passed(&self) -> &[Named] {
+        &self.passed
+    }
+
     /// Records that the line was not followed to its end. It may use any resource.
     pub(crate) fn lose(&mut self) {
         (self.too_many, self.too_many_words) = (true, true);
@@ -73,6 +88,8 @@ impl NamedUses {
     /// Adds the uses of another line that may be meant as well. They all become uncertain.
     pub(crate) fn join(&mut self, other: NamedUses) {
         self.too_many_words |= other.is_cut();
+        self.passed.extend(other.passed);
+        self.passed.truncate(MAX_PASSED);
         for mut named in other.certain.into_iter().chain(other.words) {
             if let Named::Path { certain, .. } | Named::Network { certain, .. } = &mut named {
                 *certain = false;
@@ -100,9 +117,13 @@ impl NamedUses {
         self.runs_anything = true;
     }
 
-    /// Returns the uses of a line that was followed to its end. Hosts of variables become uses if the line reaches the
-    /// network. Files that it reads become programs if it may run any command.
-    pub(crate) fn settled(mut self) -> NamedUses {
+    /// Returns the uses of the line `text` that was followed to its end. Hosts of variables become uses if the line
+    /// reaches the network. Files that it reads become programs if it may run any command. Files that it only names may
+    /// be read if a program takes unknown words.
+    pub(crate) fn settled(mut self, text: &str) -> NamedUses {
+        if self.unknown || self.takes_unknown {
+            self.pass_names(text);
+        }
         let reaches = |one: &&Named| matches!(one, Named::Network { .. });
         if self.iter().any(|one| reaches(&one)) {
             let told = std::mem::take(&mut self.told);
@@ -133,6 +154,35 @@ impl NamedUses {
 
     pub(crate) fn reads_unknown(&mut self) {
         self.unknown = true;
+    }
+
+    /// Records that a program takes words that are unknown.
+    pub(crate) fn take_unknown(&mut self) {
+        self.takes_unknown = true;
+    }
+
+    /// Records the files that the line lists, and those that any word of it names.
+    fn pass_names(&mut self, text: &str) {
+        let listed = self.iter().filter_map(|named| match named {
+            Named::Path { text, pattern, below: Below::Names, .. } => Some((text.clone(), pattern.clone())),
+            Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
+        });
+        let plain: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+        let divides = |c: char| c.is_whitespace() || "`=:;|&<>(),{}$".contains(c);
+        let words = plain.split(divides).filter(|word| !word.is_empty() && !word.starts_with('-'));
+        let written = words.map(|word| match around_pattern(word) {
+            Some((above, pattern)) => (above, Some(pattern)),
+            None => (SmolStr::from(word), None),
+        });
+        let mut passed: Vec<Named> = Vec::new();
+        for (text, pattern) in listed.chain(written) {
+            let (access, below, selection, certain) = (Access::Read, Below::Nothing, None, false);
+            let named = Named::Path { access, text, pattern, below, selection, certain };
+            if passed.len() < MAX_PASSED && !passed.contains(&named) {
+                passed.push(named);
+            }
+        }
+        self.passed = passed;
     }
 
     pub(crate) fn push(&mut self, new: Named) {

@@ -14,6 +14,7 @@ pub(super) mod roles;
 pub(crate) use labels::end_of_form;
 pub(crate) use labels::of as labels_of;
 pub use network::{bare_hosts, hosts_in};
+pub(crate) use operand::around_pattern;
 pub(crate) use own_words::{ENV_FLAGS, XARGS_FLAGS, own_words, wraps};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -60,6 +61,10 @@ impl Evaluation<'_, '_> {
         }
         if !guessing && self.reads_what_is_unknown(usage) {
             self.shell.uses.reads_unknown();
+        }
+        let may_take = !known.only_says && !roles::opens_nothing(known) && !matches!(name, "test" | "[");
+        if !guessing && may_take && words().any(is_unknown_path) {
+            self.shell.uses.take_unknown();
         }
         if !guessing && roles::is_told_by_input(name, rest) {
             return self.shell.uses.lose();

@@ -997,3 +997,69 @@ async fn no_tool_fetches_the_url_of_a_denied_file() {
         assert_ne!(agent.verdict(&action).unwrap(), Effect::Allow, "{action:?}");
     }
 }
+
+/// The attack: one part of a line only names the denied file, and another part reads the name.
+#[tokio::test]
+async fn no_part_of_a_line_passes_a_denied_name_to_another() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Bypass, vec![deny(Some(Operation::Read), "/**/.env*")]).await;
+    fs::write(Path::new(&work).join(".env"), "the secret").unwrap();
+    let mut allowed = Vec::new();
+    for line in [
+        "ls .env | xargs cat",
+        "ls .e?v | xargs cat",
+        "x=.e; ls ${x}nv | xargs cat",
+        "stat -c %n .env | xargs cat",
+        "ls -d .env | while read f; do cat $f; done",
+        "ls -d .env | while read -r f; do cat \"$f\"; done",
+        "cat $(ls .env)",
+        "cat `ls .e\"n\"v`",
+        "f=$(ls .env); cat \"$f\"",
+        "cp $(ls .env) out; cat out",
+        "[ -f .env ] && cat $(printf .%s env)",
+        "test -f .env; cat $_",
+        "[ -f .env ] && : .env && cat $_",
+        ": .env; cat $_",
+        "printf -v x .env; cat $x",
+        "x=.envx; cat ${x%x}",
+        "x=a.env; cat ${x#a}",
+        "x=xenv; cat .${x:1}",
+        "x=.ENV; cat ${x,,}",
+        "x=.foo; cat ${x/foo/env}",
+        "y=.env; x=y; cat ${!x}",
+        "declare -A m=([x]=.env); cat ${m[x]}",
+        "mapfile -t a <<< .env; cat ${a[0]}",
+        "read x <<< .env; cat $x",
+        "echo .env | { read x; cat $x; }",
+        "echo .env | xargs -I% cat %",
+        "case .env in *) f=$_;; esac; : .env; cat $_",
+        "ls .env | xargs head",
+        "echo .env | tar cf - -T -",
+        "echo .env | tar cf - --files-from=-",
+        "set -- .env; cat $1",
+        "f() { cat \"$1\"; }; f .env",
+    ] {
+        let done = Command::new("bash").args(["-c", line]).current_dir(&work).output().unwrap();
+        assert!(String::from_utf8_lossy(&done.stdout).contains("the secret"), "{line}: {done:?}");
+        if verdict(&agent, line) == Effect::Allow {
+            allowed.push(line);
+        }
+    }
+    assert!(allowed.is_empty(), "{allowed:#?}");
+    // The line may be about another file.
+    assert_eq!(verdict(&agent, "ls .env | xargs cat"), Effect::Ask);
+    assert_ne!(verdict(&agent, "echo .env | cpio -o"), Effect::Allow);
+    for line in [
+        "ls -la .env",
+        "test -f .env && echo yes",
+        "[ -f .env ] || cp b.rs c.rs",
+        "find . -name '*.rs' | xargs wc -l",
+        "for f in plain/*.rs; do wc -l \"$f\"; done",
+        "f=b.rs; cat ${f%.rs}.rs",
+        "ls plain | wc -l",
+        "echo '.env' >> .gitignore",
+    ] {
+        assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
+    }
+}

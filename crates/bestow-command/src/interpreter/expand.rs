@@ -514,6 +514,9 @@ impl Interpreter<'_> {
         if let Some(first) = first_slash(parameter) {
             return Value::one(first, Known::Form);
         }
+        if let Some(exact) = exactly_edited(parameter, value, words) {
+            return exact;
+        }
         // Only the range of `${x:1:2}` is arithmetic.
         if parameter.form == Change::Edit(b':') {
             self.arithmetic(&parameter.inside.pieces);
@@ -587,6 +590,29 @@ fn is_open_list(piece: &Piece, known: Known) -> bool {
     let Piece::Parameter(parameter) = piece else { return false };
     let list = !parameter.subscript.is_empty() || parameter.form == Change::Indirect;
     is_all(parameter) || (list && known != Known::Fully)
+}
+
+/// Returns the value after an edit if every character of the value and of the edit is known, and stands for itself.
+fn exactly_edited(parameter: &Parameter, value: &Value, words: &[Word]) -> Option<Value> {
+    let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
+    let [word] = words else { return None };
+    let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let is_exact = match (sign, word.text()) {
+        (b',', ",") | (b'^', "^") => true,
+        (b'#' | b'%', cut) => is_plain(cut.strip_prefix(char::from(sign)).unwrap_or(cut)),
+        (b'/', replaced) => {
+            let replaced = replaced.strip_prefix('/').unwrap_or(replaced);
+            replaced.split_once('/').is_some_and(|(old, new)| is_plain(old) && is_plain(new))
+        }
+        (b':', range) => range.chars().all(|c| c.is_ascii_digit() || c == ':'),
+        _ => false,
+    };
+    if !is_exact || value.list || value.known != Known::Fully || !word.is_exact() {
+        return None;
+    }
+    let edited = |text: &SmolStr| parameter_expansion::edited(text, sign, word.text()).map(SmolStr::from);
+    let texts = value.texts.iter().map(edited).collect::<Option<Few<SmolStr>>>()?;
+    Some(Value::one_of(texts, Known::Fully))
 }
 
 /// Returns the slash that `${PATH:0:1}` and similar expansions hide.

@@ -86,6 +86,7 @@ const OWN_NAME_LISTS: &[(&str, &[&str])] = &[
     ("git", &["--stdin-paths", "--batch", "--batch-command"]),
     ("tar", &["-T"]),
     ("bsdtar", &["-T"]),
+    ("zip", &["-@", "--names-stdin"]),
 ];
 
 /// Returns true if the program reads files whose names a file or its input lists.
@@ -96,8 +97,18 @@ pub(super) fn reads_a_list_of_names(name: &str, rest: &[Word]) -> bool {
     };
     rest.iter().filter(|arg| arg.text().starts_with('-')).any(|arg| {
         let text = arg.text();
-        is_named(text.split_once('=').map_or(text, |(option, _)| option))
+        is_named(text.split_once('=').map_or(text, |(option, _)| option)) || packs_names(name, text)
     })
+}
+
+/// Returns true if the option makes an archive of the files whose names the program reads from its input.
+fn packs_names(name: &str, option: &str) -> bool {
+    let is_letter = |letters: [char; 2]| !option.starts_with("--") && option.contains(letters);
+    match name {
+        "cpio" | "afio" => is_letter(['o', 'p']) || matches!(option, "--create" | "--pass-through"),
+        "pax" => is_letter(['w', 'w']),
+        _ => false,
+    }
 }
 
 /// Returns true if one of these words gives an option and the unknown name of a file to read.
