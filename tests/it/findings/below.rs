@@ -567,6 +567,9 @@ async fn a_text_that_only_tells_about_a_denied_command_is_asked_about() {
         "\"git\" push",
         "/usr/bin/git push",
         "Run this:\ngit push origin main\n",
+        "if true; then git push; fi",
+        "while read x; do git push; done",
+        "case x in *) git push;; esac",
     ];
     for text in commands {
         assert_eq!(effect(text), Effect::Deny, "{text}");
@@ -578,6 +581,8 @@ async fn a_text_that_only_tells_about_a_denied_command_is_asked_about() {
         "# Title\n\nWith `curl`:\n- one\n- two $HOME\n",
         "mytool && git push",
         "`git push` fails",
+        "if the tests fail, git push is not for you",
+        "while it runs; git push",
     ];
     for text in told {
         assert_eq!(effect(text), Effect::Ask, "{text}");
@@ -983,7 +988,7 @@ async fn no_file_url_opens_a_denied_file() {
     assert_eq!(verdict(&agent, "curl https://example.com/.env"), Effect::Allow);
 }
 
-/// The same for the tools of a host.
+/// The attack: a tool of a host fetches the URL of a denied file.
 #[tokio::test]
 async fn no_tool_fetches_the_url_of_a_denied_file() {
     let (_place, work) = ground();

@@ -10,6 +10,7 @@ use crate::{
     classifier::Classifier,
     evaluator::{self, is_known},
     named_uses::NamedUses,
+    syntax,
     tier::Tier,
     tool::{ToolUse, declared, is_guarded, is_sensitive},
     values::{SpokenPart, StrictJson, base_name, path_in_file_url, percent_decoded},
@@ -368,9 +369,18 @@ pub fn is_certainly_a_path(text: &str) -> bool {
 
 /// Returns the lines of a text that begin as a command line does. The others may be prose, such as those of a list.
 pub fn command_lines(text: &str) -> Cow<'_, str> {
+    if begins_compound(text) && syntax::parse(text).understood() {
+        return Cow::Borrowed(text);
+    }
     let all = text.lines().count();
     let kept: Vec<&str> = text.lines().filter(|line| begins_as_command(line)).collect();
     if kept.len() == all { Cow::Borrowed(text) } else { Cow::Owned(kept.join("\n")) }
+}
+
+/// Returns true if the first word of a text begins a compound command. It may begin a sentence too.
+fn begins_compound(text: &str) -> bool {
+    let first = text.split_whitespace().next();
+    first.is_some_and(|word| matches!(word, "if" | "while" | "until" | "for" | "case" | "select" | "function" | "time"))
 }
 
 /// Returns true if the first word of a line is a known program, or has a sign that a shell reads.
