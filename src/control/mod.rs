@@ -155,10 +155,8 @@ fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Resu
 /// Returns none if the engine has ended and has not read the whole order, so it has carried out nothing.
 fn unless_unread<T>(why: io::Error) -> io::Result<Option<T>> {
     // A connection is reset if its other side closes it, or stops to listen, with bytes that it has not read.
-    match why.kind() {
-        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(None),
-        _ => Err(why),
-    }
+    let is_unread = matches!(why.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
+    if is_unread { Ok(None) } else { Err(why) }
 }
 
 /// Connects to the engine that runs on `directory`, and sends it an order. Returns none if no engine runs there, or if
