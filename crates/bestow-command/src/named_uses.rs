@@ -31,7 +31,10 @@ pub struct NamedUses {
     unknown: bool,
     /// True if a program of the line takes words that are unknown, such as the output of another one.
     takes_unknown: bool,
-    /// Files that one part of the line may pass to another: those that it lists, and those that any word names.
+    /// The texts that expansions produce for programs which print them.
+    printed: Vec<SmolStr>,
+    /// Files that one part of the line may pass to another: those that it lists or prints, and those that any word
+    /// names.
     passed: Vec<Named>,
     /// The hosts that variables name to programs that reach the network.
     told: Vec<SmolStr>,
@@ -156,12 +159,19 @@ impl NamedUses {
         self.unknown = true;
     }
 
+    /// Records a text that a program prints.
+    pub(crate) fn print(&mut self, text: SmolStr) {
+        if self.printed.len() < MAX_PASSED && !self.printed.contains(&text) {
+            self.printed.push(text);
+        }
+    }
+
     /// Records that a program takes words that are unknown.
     pub(crate) fn take_unknown(&mut self) {
         self.takes_unknown = true;
     }
 
-    /// Records the files that the line lists, and those that any word of it names.
+    /// Records the files that the line lists or prints, and those that any word of it names.
     fn pass_names(&mut self, text: &str) {
         let listed = self.iter().filter_map(|named| match named {
             Named::Path { text, pattern, below: Below::Names, .. } => Some((text.clone(), pattern.clone())),
@@ -169,8 +179,14 @@ impl NamedUses {
         });
         let plain: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
         let divides = |c: char| c.is_whitespace() || "`=:;|&<>(),{}$".contains(c);
-        let words = plain.split(divides).filter(|word| !word.is_empty() && !word.starts_with('-'));
-        let written = words.map(|word| match around_pattern(word) {
+        let words = plain.split(divides).chain(self.printed.iter().flat_map(|text| text.split_whitespace()));
+        // A program may pass on the directory of a path, or its last name.
+        let parts = words.flat_map(|word| match word.rsplit_once('/') {
+            Some((directory, name)) => [word, directory, name],
+            None => [word, "", ""],
+        });
+        let parts = parts.filter(|word| !word.is_empty() && !word.starts_with('-'));
+        let written = parts.map(|word| match around_pattern(word) {
             Some((above, pattern)) => (above, Some(pattern)),
             None => (SmolStr::from(word), None),
         });

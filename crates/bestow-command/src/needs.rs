@@ -18,7 +18,7 @@ pub(crate) use operand::around_pattern;
 pub(crate) use own_words::{ENV_FLAGS, XARGS_FLAGS, own_words, wraps};
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::needs::operand::{each_word, path, word};
+use crate::needs::operand::{each_word, exact, path, word};
 use crate::{
     evaluator::{Evaluation, Traits, Use},
     few::Few,
@@ -65,6 +65,10 @@ impl Evaluation<'_, '_> {
         let may_take = !known.only_says && !roles::opens_nothing(known) && !matches!(name, "test" | "[");
         if !guessing && may_take && words().any(is_unknown_path) {
             self.shell.uses.take_unknown();
+        }
+        if known.only_says {
+            let expanded = rest.iter().filter(|arg| arg.is_expanded());
+            expanded.filter_map(exact).for_each(|text| self.shell.uses.print(text));
         }
         if !guessing && roles::is_told_by_input(name, rest) {
             return self.shell.uses.lose();

@@ -8,6 +8,7 @@ mod differential;
 mod documented;
 mod expansions;
 mod lines;
+mod passed_names;
 mod properties;
 mod shapes;
 mod shells;
