@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bestow_command::internal::is_builtin;
 
 use crate::{
+    fs::read_regular_file,
     kernel::{ResolvedAction, Target},
     model::{AgentId, Escaped, Obeyed, Obeys, SanitizedPath, SpokenPart, StartDir, Tier},
 };
@@ -327,8 +328,7 @@ fn above(dir: &str) -> Option<&str> {
 
 /// Returns the directory that a `.git` file points to, as git reads it.
 fn pointed_to(git: &SanitizedPath) -> Option<String> {
-    let is_small = std::fs::metadata(git.as_path()).is_ok_and(|found| found.is_file() && found.len() <= MAX_POINTER);
-    let text = is_small.then(|| std::fs::read_to_string(git.as_path()).ok()).flatten()?;
+    let text = String::from_utf8(read_regular_file(git.as_path(), MAX_POINTER).ok()?).ok()?;
     let named = text.strip_prefix("gitdir: ")?.trim_end_matches(['\r', '\n']);
     (!named.contains('\0')).then(|| named.to_owned())
 }

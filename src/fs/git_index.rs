@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::read_regular_file;
+
 /// The maximum size of an index that is read, in bytes.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 
@@ -61,9 +63,8 @@ fn read_index(top: &Path, entry: impl FnMut(u32, &[u8])) -> Option<()> {
         return None;
     }
     let index = directory_of(&top.join(".git"))?.join("index");
-    match fs::metadata(&index) {
-        Ok(known) if known.len() > MAX_INDEX_BYTES => None,
-        Ok(_) => parse(&fs::read(&index).ok()?, entry),
+    match read_regular_file(&index, MAX_INDEX_BYTES) {
+        Ok(bytes) => parse(&bytes, entry),
         // A repository without a commit has no index.
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Some(()),
         Err(_) => None,
@@ -72,11 +73,10 @@ fn read_index(top: &Path, entry: impl FnMut(u32, &[u8])) -> Option<()> {
 
 /// Returns the directory of a repository from its `.git`: that directory, or the one that the file names.
 fn directory_of(git: &Path) -> Option<PathBuf> {
-    let known = fs::metadata(git).ok()?;
-    if known.is_dir() {
+    if fs::metadata(git).ok()?.is_dir() {
         return Some(git.to_owned());
     }
-    let text = (known.len() <= MAX_POINTER_BYTES).then(|| fs::read_to_string(git).ok())??;
+    let text = String::from_utf8(read_regular_file(git, MAX_POINTER_BYTES).ok()?).ok()?;
     let named = text.strip_prefix("gitdir: ")?.trim_end_matches(['\r', '\n']);
     Some(git.parent()?.join(named))
 }

@@ -7,6 +7,8 @@ use std::{
 
 use globset::GlobBuilder;
 
+use super::read_regular_file;
+
 /// The names of such files in the directories above a path, and whether only searches in a repository obey them.
 const IGNORE_FILES: [(&str, bool); 4] =
     [(".ignore", false), (".rgignore", false), (".gitignore", true), (".git/info/exclude", true)];
@@ -66,12 +68,9 @@ fn files_of_user() -> impl Iterator<Item = PathBuf> {
 
 /// Returns what one ignore file, whose patterns begin in `base`, says about a path.
 fn said_by(file: &Path, base: &Path, path: &Path, is_directory: bool) -> Ignoring {
-    let text = match fs::metadata(file) {
-        Ok(known) if known.len() > MAX_IGNORE_FILE_BYTES => return Ignoring::TakenBack,
-        Ok(_) => match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(_) => return Ignoring::TakenBack,
-        },
+    let text = match read_regular_file(file, MAX_IGNORE_FILE_BYTES).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(_)) => return Ignoring::TakenBack,
         Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ignoring::Unmentioned;
         }

@@ -26,6 +26,7 @@ mod path_trace;
 mod pattern;
 mod place;
 mod real;
+mod regular_file;
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 mod replacing;
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
@@ -52,6 +53,7 @@ pub(crate) use real::real_of;
 pub use real::{RealPath, real};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 pub(crate) use real::{handle, identity_of};
+pub use regular_file::read_regular_file;
 #[cfg(any(feature = "config", feature = "journal"))]
 pub(crate) use replacing::{Replacer, us};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]

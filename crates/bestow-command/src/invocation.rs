@@ -276,8 +276,9 @@ fn told_in_part(arg: &Word) -> (Option<Said>, Said) {
     if arg.is_printed_whole() && !arg.is_open() {
         return (None, Said::Is(arg.shared_text()));
     }
+    // The value of a variable between quotes is no pattern. The output of a command may stand for names.
     let globs = |byte: u8| matches!(byte, b'*' | b'?' | b'[') || (arg.is_expanded() && byte == b'\\');
-    let special = |byte: u8| is_gap(byte.into()) || globs(byte);
+    let special = |byte: u8| is_gap(byte.into()) || (!arg.is_exact() || arg.has_output()) && globs(byte);
     let first = arg.text().bytes().position(special);
     if arg.is_open() || (first.is_none() && (arg.known() == Known::Partly || arg.may_split())) {
         return (None, Said::anything());

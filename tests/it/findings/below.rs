@@ -1068,3 +1068,27 @@ async fn no_part_of_a_line_passes_a_denied_name_to_another() {
         assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
     }
 }
+
+/// The attack: an agent puts a named pipe where the engine reads, and waits for nobody to write into it.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_named_pipe_in_a_repository_stops_a_decision() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(Some(Operation::Read), "/**/.env*")]).await;
+    let pipe = |path: &str| {
+        let path = Path::new(&work).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    };
+    for name in ["a/.git/index", "b/.gitignore", "b/.ignore", "c/.git/info/exclude", "d/.git", "e/.git/config"] {
+        pipe(name);
+    }
+    for dir in ["a", "b", "c", "d", "e"] {
+        for line in ["git add .", "git checkout .", "git grep x", "git diff", "git status", "rg x", "git ls-files"] {
+            // The answer does not matter here. Without one, the test would not end.
+            verdict(&agent, &format!("cd {dir} && {line}"));
+            verdict(&agent, &format!("git -C {dir} {}", line.trim_start_matches("git ")));
+        }
+    }
+    assert_ne!(verdict(&agent, "git -C a add ."), Effect::Allow);
+}

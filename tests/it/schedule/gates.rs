@@ -118,6 +118,10 @@ async fn a_gate_is_denied_by_a_rule_about_its_command_and_by_no_other() {
         ("sh -c 'exec sh -c \"$1\"' x 'curl -s https://x.example'", true),
         ("sh -c 'eval \"$2\"' x y 'curl x.example'", true),
         ("sh -c \"$UNKNOWN\"", true),
+        ("[ 1 = 1 ]", false),
+        ("[ \"$(date +%u)\" != 9 ]", false),
+        ("printf \"a\\n\"", false),
+        ("ls *; exit 0", false),
     ] {
         let mut stage = Stage::new().await;
         let settings = stage.engine.settings().unwrap().as_ref().clone();

@@ -13,7 +13,7 @@ use crate::{
     values::base_name,
     variables,
     verdict::Verdict,
-    word::{IDENTIFIERS, Signs, Word},
+    word::{IDENTIFIERS, Origin, Signs, Word},
 };
 
 /// Wrappers that are parsed in a way of their own.
@@ -267,7 +267,7 @@ fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Word> {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
             let words = lines.chain(text.split_whitespace().take(256));
             // `xargs` may leave each word to a later run.
-            let maybe = |word| Word::literal(word, span).into_expansion();
+            let maybe = |word| Word::literal(word, span).of_origin(Origin::Output);
             let mut words: Vec<Word> = words.map(maybe).collect();
             words.push(Word::anything(span));
             words

@@ -33,6 +33,11 @@ pub(super) struct Draft {
     pub(super) made: usize,
 }
 
+/// Returns true for a value that a shell takes for a pattern outside quotes. Some shells read a backslash in it.
+fn is_pattern(value: &str) -> bool {
+    value.contains(['*', '?', '[', '\\'])
+}
+
 impl Draft {
     /// Creates a draft of a word that may be any text.
     pub(super) fn unknown() -> Self {
@@ -73,7 +78,7 @@ impl Draft {
         };
         self.made += value.len();
         self.splits |= known != Known::Fully;
-        self.glob |= value.contains(['*', '?', '[']);
+        self.glob |= is_pattern(value);
         let mut parts = value.split(separators);
         if let Some(first) = parts.next() {
             self.text.push_str(first);
@@ -85,7 +90,7 @@ impl Draft {
             self.origin = Origin::Expansion;
             self.known = known;
             self.splits = known != Known::Fully;
-            self.glob = part.contains(['*', '?', '[']);
+            self.glob = is_pattern(part);
             self.text.push_str(part);
             self.started = !part.is_empty();
         }

@@ -32,6 +32,19 @@ async fn a_person_of_all_agents_sees_the_file_and_its_mistakes_at_their_lines() 
     assert_eq!(daemon.get(&daemon.agent("bot"), "/v1/config").await.status, 403);
 }
 
+/// A named pipe would keep the reader waiting, and with it a thread of the server.
+#[tokio::test]
+async fn a_named_pipe_in_the_place_of_the_file_is_told_and_stops_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("agents.toml");
+    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    let path = file.clone();
+    let daemon = Daemon::of(World::new(), bestow_http::Limits::default(), |options| options.config = Some(path)).await;
+    let shown = daemon.get(&daemon.operator(), "/v1/config").await.json;
+    assert!(shown["hidden"].as_str().unwrap().contains("not a regular file"), "{shown}");
+    assert_eq!(shown["problems"].as_array().unwrap().len(), 1, "{shown}");
+}
+
 #[tokio::test]
 async fn a_server_without_a_policy_file_says_so() {
     let daemon = Daemon::start().await;

@@ -1,12 +1,13 @@
 //! `GET /v1/config`: the policy file as it is and as it is in force, with its mistakes and its last change.
 
-use std::{fs, io, sync::Arc};
+use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use bestow::{
     AgentId, Permission, PolicyFile,
     control::Admin,
     event::Timestamp,
+    fs::read_regular_file,
     policy::{ConfigError, DryRun},
     user::OwnerId,
 };
@@ -137,11 +138,8 @@ fn looked_at(file: &PolicyFile) -> (Result<String, String>, Vec<Mistake>) {
 }
 
 fn read(file: &PolicyFile) -> Result<String, String> {
-    let unreadable = |why: io::Error| format!("the file cannot be read: {why}");
-    if fs::metadata(file.path()).map_err(unreadable)?.len() > LONGEST {
-        return Err(format!("the file is longer than {LONGEST} bytes"));
-    }
-    Ok(String::from_utf8_lossy(&fs::read(file.path()).map_err(unreadable)?).into_owned())
+    let bytes = read_regular_file(file.path(), LONGEST).map_err(|why| format!("the file cannot be read: {why}"))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns the mistakes for which an engine would not take the file.
