@@ -27,6 +27,8 @@ pub(super) struct Held<'s> {
     pub(super) missing: Vec<PinnedPermission>,
     /// The indexes of the uses that lack a permission.
     pub(super) lacking: Vec<usize>,
+    /// True if the agent has such a permission for the object that was at its path before.
+    is_replaced: bool,
     /// The one-time permissions that the action needs.
     pub(super) once: Vec<Arc<CompactGrant>>,
     /// The approvals of exactly this action that include needed permissions.
@@ -56,6 +58,7 @@ pub(super) fn held<'s>(case: &EvaluationInput<'s>, heard: &ApplicableRules) -> H
             }
             continue;
         }
+        held.is_replaced |= usable.iter().any(|grant| case.broken.contains(&grant.id));
         match case.state.one_shot(case.agent, &pinned.permission, case.broken, case.now) {
             Some(grant) if held.once.iter().any(|used: &Arc<CompactGrant>| used.id == grant.id) => {
                 held.lack(pinned, place)
@@ -239,7 +242,13 @@ pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held<'_>) -
         return Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, reason).about(held.lacking.clone()));
     }
     let missing: Vec<_> = held.missing.iter().map(|pinned| pinned.permission.describe().to_string()).collect();
-    let reason = format!("the agent does not hold {}", missing.join(", "));
+    let replaced = if held.is_replaced {
+        " (what was there when the permission was given has been replaced: a changed policy file or a new approval \
+         gives it again)"
+    } else {
+        ""
+    };
+    let reason = format!("the agent does not hold {}{replaced}", missing.join(", "));
     let is_demanded =
         |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
     let by_contract = held.lacking.iter().all(is_demanded);

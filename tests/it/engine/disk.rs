@@ -8,7 +8,7 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, Engine, Error, InitialGrants, Kind, PermissionRequest,
+    Action, Agent, Answer, Engine, Error, InitialGrants, Kind, PermissionRequest,
     decision::{Check, Refusal},
     event::Timestamp,
     grant::{Access, Scope},
@@ -142,6 +142,26 @@ async fn a_directory_that_was_deleted_and_made_again_is_another_one() {
     assert!(matches!(refusal(worker.create(kid, &[disk.write("ws/d/e")], why()).await), Refusal::NotHeld { .. }));
     assert!(worker.spend(&disk.write("ws/d/f")).await.is_err());
     assert!(disk.lead.resolve(Access::Write, &disk.path("ws/d/f")).await.is_ok(), "the whole is what it was");
+}
+
+/// Somebody who sees the permission in the policy file would search for another reason.
+#[tokio::test]
+async fn a_question_about_a_replaced_object_says_so() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    fs::write(disk.root.join("ws/notes"), "old").unwrap();
+    disk.lead.grant(worker.id(), disk.write("ws/notes"), why()).await.unwrap();
+    let reason = |worker: &Agent| {
+        worker.explain(&Action::write(&disk.path("ws/notes"))).unwrap().decision.full_reason().to_string()
+    };
+    assert!(!reason(&worker).contains("replaced"), "{}", reason(&worker));
+    fs::write(disk.root.join("ws/new"), "new").unwrap();
+    fs::rename(disk.root.join("ws/new"), disk.root.join("ws/notes")).unwrap();
+    let told = reason(&worker);
+    assert!(told.contains("does not hold write access to") && told.contains("has been replaced"), "{told}");
+    fs::remove_file(disk.root.join("ws/notes")).unwrap();
+    let other = worker.explain(&Action::write(&disk.path("ws/d/x"))).unwrap().decision.full_reason().to_string();
+    assert!(!other.contains("replaced"), "{other}");
 }
 
 #[tokio::test]
