@@ -99,6 +99,10 @@ pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::CredentialChanged { change } = event {
         return change.change == CredentialEvent::Revoked;
     }
+    // An engine on a full disk starts with its policy file.
+    if let Event::ConfigReloaded { gained, widened, .. } = event {
+        return gained.is_empty() && widened.is_empty();
+    }
     if let Event::Process(event) = event {
         return matches!(event, ProcessEvent::Stopped { .. } | ProcessEvent::Exited { .. });
     }

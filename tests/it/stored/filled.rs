@@ -14,7 +14,7 @@ use super::{
     disk::{Call, FakeDisk, Fault},
     faults::{STATE, agrees, calls, give_until_refused, live, open, open_with},
 };
-use crate::support::{START, World, check, id, profile, settings, tag, why};
+use crate::support::{START, World, check, id, policy, profile, settings, tag, why};
 
 /// The attack: the disk is filled at the worst moment. A naive journal removes a file to make room, and the other
 /// process takes that room.
@@ -170,6 +170,41 @@ async fn after_a_kill_an_engine_starts_on_a_full_disk_whatever_the_length_of_its
         audit::verify_on(after, STATE, None).unwrap();
         drop(opened);
     }
+}
+
+/// The record of a file that gives nothing new needs no room for steps that give.
+#[tokio::test]
+async fn an_engine_starts_on_a_full_disk_with_its_policy_file() {
+    let disk = FakeDisk::new();
+    let world = long_segment(&disk).await;
+    let file = |permissions: &[&str]| policy(settings(|_| {}), &[("bot", "you", permissions)]);
+    world.engine.configure(file(&["@read:/docs"])).await.unwrap();
+    disk.fill_before(disk.calls().len());
+    let you = world.you();
+    let mut number = 0;
+    let long = "why ".repeat(100);
+    let give = async |number: usize| {
+        let agent = id(&format!("a{}", number % 10));
+        you.give(&agent, tag(&format!("@read:/{number}")), Scope::Always, long.as_str()).await
+    };
+    let refused = loop {
+        match give(number).await {
+            Ok(_) => number += 1,
+            Err(why) => break why,
+        }
+    };
+    assert!(refused.to_string().contains("the disk is full"), "{refused}");
+    let before = world.engine.agent(id("bot")).unwrap().permissions().unwrap().iter().count();
+    for grant in world.engine.grants().unwrap().iter().take(10) {
+        world.engine.revoke(grant.id, None).await.unwrap();
+    }
+    let killed = disk.copy();
+    world.engine.shutdown().await;
+    killed.fill_before(0);
+    let world = open_with(&killed, 1 << 24).await.unwrap();
+    world.engine.configure(file(&["@read:/docs"])).await.unwrap();
+    let wider = world.engine.configure(file(&["@read:/docs", "@network"])).await;
+    assert_eq!(world.engine.agent(id("bot")).unwrap().permissions().unwrap().iter().count(), before, "{wider:?}");
 }
 
 /// Returns everything that the journal on a disk has.
