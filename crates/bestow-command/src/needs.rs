@@ -62,14 +62,7 @@ impl Evaluation<'_, '_> {
         if !guessing && self.reads_what_is_unknown(usage) {
             self.shell.uses.reads_unknown();
         }
-        let may_take = !known.only_says && !roles::opens_nothing(known) && !matches!(name, "test" | "[");
-        if !guessing && may_take && words().any(is_unknown_path) {
-            self.shell.uses.take_unknown();
-        }
-        if known.only_says {
-            let expanded = rest.iter().filter(|arg| arg.is_expanded());
-            expanded.filter_map(exact).for_each(|text| self.shell.uses.print(text));
-        }
+        self.note_passed(usage, words());
         if !guessing && roles::is_told_by_input(name, rest) {
             return self.shell.uses.lose();
         }
@@ -92,6 +85,19 @@ impl Evaluation<'_, '_> {
         words().for_each(|arg| each_read(arg, known.only_says, &listed, &mut add));
         if asks && !is_known && !reads_only && !roles::names_all_writes(name, rest) {
             words().for_each(|arg| each_word(arg, Access::Write, &mut add));
+        }
+    }
+
+    /// Notes if a program takes unknown words, which another part of the line may pass to it, and which words it prints.
+    fn note_passed<'w>(&mut self, usage: &Use<'_>, mut words: impl Iterator<Item = &'w Word>) {
+        let known = usage.known;
+        if known.only_says {
+            let expanded = usage.rest.iter().filter(|arg| arg.is_expanded());
+            return expanded.filter_map(exact).for_each(|text| self.shell.uses.print(text));
+        }
+        let takes = !roles::opens_nothing(known) && !matches!(usage.name, "test" | "[");
+        if takes && !self.shell.invocations.is_speculating() && words.any(is_unknown_path) {
+            self.shell.uses.take_unknown();
         }
     }
 
