@@ -88,7 +88,7 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// Notes if a program takes unknown words, which another part of the line may pass to it, and which words it prints.
+    /// Notes if a program takes unknown words, which another part may pass to it, and which words it prints.
     fn note_passed<'w>(&mut self, usage: &Use<'_>, mut words: impl Iterator<Item = &'w Word>) {
         let known = usage.known;
         if known.only_says {
