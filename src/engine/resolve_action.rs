@@ -222,8 +222,12 @@ impl Shared {
             }
         }
         // A sandbox hides what is denied.
-        for passed in named.passed().iter().filter(|_| !understood.in_sandbox) {
-            self.passed(start, passed).into_iter().for_each(|used| understood.uses.add(used));
+        for file in named.passed_files().iter().filter(|_| !understood.in_sandbox) {
+            self.reads_of_passed_file(start, file).into_iter().for_each(|used| understood.uses.add(used));
+        }
+        if named.passes_any_file() && !understood.in_sandbox {
+            let target = unknown_name("the line has more words than are searched for names");
+            understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin: UseOrigin::Inside });
         }
         if named.reads_what_nobody_can_tell() && !understood.in_sandbox && understood.reads_besides() {
             understood.distrust(NOBODY_CAN_TELL);
@@ -259,18 +263,19 @@ impl Shared {
 
     /// Returns the reads of a file whose name one part of a line may pass to another. The line may be about another
     /// file, so a denial of this one is a question.
-    fn passed(&self, start: Option<&str>, passed: &Named) -> Vec<Use> {
-        let Named::Path { access, text, pattern, .. } = passed else { return Vec::new() };
+    fn reads_of_passed_file(&self, start: Option<&str>, file: &Named) -> Vec<Use> {
+        let Named::Path { access, text, pattern, .. } = file else { return Vec::new() };
         let named = |text: &str| {
             let looked = &mut Looked::on(&*self.paths);
             let used = self.named_path(looked, start, *access, text, false, false)?;
             Some(Use { origin: UseOrigin::Inside, takes: None, ..used })
         };
         let Some(used) = named(text) else { return Vec::new() };
-        let Some((root, pattern)) = used.path().zip(pattern.as_ref()) else { return vec![used] };
-        match self.paths.matching(root, pattern) {
-            Some(matches) => matches.iter().filter_map(|text| named(text)).collect(),
-            None => vec![Use { target: Target::Tree(root.clone()), ..used }],
+        let Some(root) = used.path().cloned() else { return vec![used] };
+        match pattern.as_ref().map(|pattern| self.paths.matching(&root, pattern)) {
+            Some(Some(matches)) => matches.iter().filter_map(|text| named(text)).collect(),
+            Some(None) => vec![Use { target: unknown_name("a pattern matches too many files"), ..used }],
+            None => vec![used],
         }
     }
 
@@ -553,6 +558,11 @@ struct Strictness {
 /// The maximum number of directories of one line that are looked up on the disk. In the others, the effect of the
 /// commands counts as unknown.
 const MAX_DIRS: usize = 64;
+
+/// Returns the target of a read whose name one part of a line may pass to another.
+fn unknown_name(why: &str) -> Target {
+    Target::Unresolved { text: "a file".into(), why: why.into() }
+}
 
 /// Returns true for a line that runs `git` once and nothing before it, or in which only `git` changes something, and
 /// nothing that it leaves out.

@@ -10,8 +10,8 @@ use crate::{
 /// The limit of uses that one line may name. The uses of a longer line are not followed.
 const MAX_NAMED: usize = 500;
 
-/// The limit of files that one part of a line may pass to another.
-const MAX_PASSED: usize = 128;
+/// The limit of words that are searched for names which one part of a line may pass to another.
+const MAX_WORDS: usize = 8 * MAX_NAMED;
 
 /// The number of uses for which a list has room when it gets its first one.
 const ROOM: usize = 12;
@@ -35,7 +35,9 @@ pub struct NamedUses {
     printed: Vec<SmolStr>,
     /// Files that one part of the line may pass to another: those that it lists or prints, and those that any word
     /// names.
-    passed: Vec<Named>,
+    passed_files: Vec<Named>,
+    /// True if there are more such files than are kept.
+    passes_any_file: bool,
     /// The hosts that variables name to programs that reach the network.
     told: Vec<SmolStr>,
     /// True if the line may run any command, for example the content of a file that it reads.
@@ -74,8 +76,13 @@ impl NamedUses {
     }
 
     /// Returns the files that the line may read by a name that one of its parts passes to another.
-    pub fn passed(&self) -> &[Named] {
-        &self.passed
+    pub fn passed_files(&self) -> &[Named] {
+        &self.passed_files
+    }
+
+    /// Returns true if the line may read any file by a name that one of its parts passes to another.
+    pub fn passes_any_file(&self) -> bool {
+        self.passes_any_file
     }
 
     /// Records that the line was not followed to its end. It may use any resource.
@@ -91,8 +98,8 @@ impl NamedUses {
     /// Adds the uses of another line that may be meant as well. They all become uncertain.
     pub(crate) fn join(&mut self, other: NamedUses) {
         self.too_many_words |= other.is_cut();
-        self.passed.extend(other.passed);
-        self.passed.truncate(MAX_PASSED);
+        self.passes_any_file |= other.passes_any_file;
+        other.passed_files.into_iter().for_each(|file| self.pass(file));
         for mut named in other.certain.into_iter().chain(other.words) {
             if let Named::Path { certain, .. } | Named::Network { certain, .. } = &mut named {
                 *certain = false;
@@ -161,7 +168,8 @@ impl NamedUses {
 
     /// Records a text that a program prints.
     pub(crate) fn print(&mut self, text: SmolStr) {
-        if self.printed.len() < MAX_PASSED && !self.printed.contains(&text) {
+        // One more than the limit is enough to give up.
+        if self.printed.len() <= MAX_NAMED && !self.printed.contains(&text) {
             self.printed.push(text);
         }
     }
@@ -190,15 +198,24 @@ impl NamedUses {
             Some((above, pattern)) => (above, Some(pattern)),
             None => (SmolStr::from(word), None),
         });
-        let mut passed: Vec<Named> = Vec::new();
-        for (text, pattern) in listed.chain(written) {
+        let all: Vec<_> = listed.chain(written).take(MAX_WORDS + 1).collect();
+        self.passes_any_file |= MAX_WORDS < all.len();
+        for (text, pattern) in all {
             let (access, below, selection, certain) = (Access::Read, Below::Nothing, None, false);
-            let named = Named::Path { access, text, pattern, below, selection, certain };
-            if passed.len() < MAX_PASSED && !passed.contains(&named) {
-                passed.push(named);
-            }
+            self.pass(Named::Path { access, text, pattern, below, selection, certain });
         }
-        self.passed = passed;
+    }
+
+    /// Records a file that one part of the line may pass to another. If there are too many, it may be any file.
+    fn pass(&mut self, file: Named) {
+        if self.passed_files.contains(&file) {
+            return;
+        }
+        if self.passed_files.len() < MAX_NAMED {
+            self.passed_files.push(file);
+        } else {
+            self.passes_any_file = true;
+        }
     }
 
     pub(crate) fn push(&mut self, new: Named) {

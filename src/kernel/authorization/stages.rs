@@ -58,7 +58,7 @@ pub(super) fn held<'s>(case: &EvaluationInput<'s>, heard: &ApplicableRules) -> H
             }
             continue;
         }
-        held.is_replaced |= usable.iter().any(|grant| case.broken.contains(&grant.id));
+        let lacked = held.missing.len();
         match case.state.one_shot(case.agent, &pinned.permission, case.broken, case.now) {
             Some(grant) if held.once.iter().any(|used: &Arc<CompactGrant>| used.id == grant.id) => {
                 held.lack(pinned, place)
@@ -66,6 +66,8 @@ pub(super) fn held<'s>(case: &EvaluationInput<'s>, heard: &ApplicableRules) -> H
             Some(grant) => held.once.push(Arc::clone(grant)),
             None => held.lack(pinned, place),
         }
+        let is_stale = || usable.iter().any(|grant| case.broken.contains(&grant.id));
+        held.is_replaced |= lacked < held.missing.len() && is_stale();
     }
     held
 }

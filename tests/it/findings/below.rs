@@ -1055,6 +1055,8 @@ async fn no_part_of_a_line_passes_a_denied_name_to_another() {
     // The line may be about another file.
     assert_eq!(verdict(&agent, "ls .env | xargs cat"), Effect::Ask);
     assert_ne!(verdict(&agent, "echo .env | cpio -o"), Effect::Allow);
+    let padding: String = (0..600).map(|number| format!(" word{number}")).collect();
+    assert_ne!(verdict(&agent, &format!(":{padding}; printf -v x .env; cat $x")), Effect::Allow);
     for line in [
         "ls -la .env",
         "test -f .env && echo yes",

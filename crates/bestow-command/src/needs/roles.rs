@@ -103,10 +103,10 @@ pub(super) fn reads_a_list_of_names(name: &str, rest: &[Word]) -> bool {
 
 /// Returns true if the option makes an archive of the files whose names the program reads from its input.
 fn packs_names(name: &str, option: &str) -> bool {
-    let is_letter = |letters: [char; 2]| !option.starts_with("--") && option.contains(letters);
+    let is_letter = |letters: &[char]| !option.starts_with("--") && option.contains(letters);
     match name {
-        "cpio" | "afio" => is_letter(['o', 'p']) || matches!(option, "--create" | "--pass-through"),
-        "pax" => is_letter(['w', 'w']),
+        "cpio" | "afio" => is_letter(&['o', 'p']) || matches!(option, "--create" | "--pass-through"),
+        "pax" => is_letter(&['w']),
         _ => false,
     }
 }
