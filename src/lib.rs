@@ -27,6 +27,7 @@ mod quote;
 pub mod sandbox;
 #[cfg(feature = "schedule")]
 pub mod schedule;
+mod sha256;
 #[cfg(feature = "stdio")]
 pub mod stdio;
 #[cfg(any(feature = "config", feature = "stdio"))]

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use hmac_sha256::Hash as Sha256;
+use crate::sha256::Sha256;
 use rustix::fs::OFlags;
 
 /// The file with the secret, in the state directory. Its owner may move it away.

@@ -346,7 +346,8 @@ impl Agent {
                 }
             })
         })?;
-        Ok(scope?)
+        let is_replaced = !broken.is_empty();
+        scope.map_err(|why| if is_replaced { or_replaced(why.into()) } else { why.into() })
     }
 
     /// Returns the paths that the commands of this agent must not use, for the sandbox. Restrictions that are decided

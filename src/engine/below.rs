@@ -71,9 +71,11 @@ impl Tree {
         within || path.contains(&self.root)
     }
 
-    /// Returns true if the action cannot leave out `path`. A search may leave out what it reads.
+    /// Returns true if the action cannot leave out `path`. A search may leave out what it reads, and what it deletes if
+    /// it has a condition.
     fn cannot_leave_out(&self, path: &SanitizedPath) -> bool {
-        self.access == Access::Write || !self.is_linked && path.contains(&self.root)
+        let is_conditional = matches!(&self.only, Only::Selected(selected) if selected.is_conditional());
+        self.access == Access::Write && !is_conditional || !self.is_linked && path.contains(&self.root)
     }
 }
 
@@ -432,7 +434,16 @@ impl Shared {
         let is_name = |path: &SanitizedPath| names.iter().any(|name| name.contains(path) || path.contains(name));
         let is_used =
             |path: &SanitizedPath| reached.trees(access).any(|tree| tree.uses(path, &*self.paths)) || is_name(path);
-        let mut found: Vec<_> = restricted.paths.iter().filter(|path| is_used(path)).cloned().collect();
+        // What a search reads is there. A program that writes to a directory may make the path.
+        let may_be_there = |path: &SanitizedPath| {
+            access == Access::Write
+                || self.paths.have_no_links()
+                || is_name(path)
+                || reached.trees(access).any(|tree| path.contains(&tree.root))
+                || self.paths.real(path.as_str()).map_or(true, |real| real.identity.is_some())
+        };
+        let restricted_paths = restricted.paths.iter().filter(|path| is_used(path) && may_be_there(path));
+        let mut found: Vec<_> = restricted_paths.cloned().collect();
         let listed = if access == Access::Read { reached.listed.as_slice() } else { &[] };
         let is_listed = |path: &SanitizedPath| listed.iter().any(|directory| path.contains(directory));
         found.extend(restricted.paths.iter().filter(|path| is_listed(path)).cloned());

@@ -137,18 +137,24 @@ impl Shared {
 
     /// Returns the first of the paths that an agent may write, or could write earlier, and says which.
     fn written(&self, paths: &[SanitizedPath]) -> Result<Option<String>, Error> {
-        let shown = |path: &SanitizedPath| Escaped(path.as_str()).to_string();
         let (written, doubtful) = self.look(|state, now| {
             let may_be_made = |path: &&SanitizedPath| state.may_be_made_by_commands(path);
             let doubtful: Vec<_> = paths.iter().filter(may_be_made).cloned().collect();
             if let Some((agent, path)) = state.writer_of(paths, now) {
-                return (Some(format!("`{}`, which {agent} may write", shown(path))), doubtful);
+                return (Some((path.clone(), Some(agent.clone()))), doubtful);
             }
-            let earlier = state.written_once(paths);
-            (earlier.map(|path| format!("`{}`, which an agent was able to write earlier", shown(path))), doubtful)
+            (state.written_once(paths).map(|path| (path.clone(), None)), doubtful)
         })?;
-        let made = || doubtful.iter().find(|path| self.exists(path.as_str()).is_some());
-        Ok(written.or_else(|| made().map(|path| format!("`{}`, which a confined command may have made", shown(path)))))
+        let Some((path, writer)) = written else {
+            let made = doubtful.iter().find(|path| self.exists(path.as_str()).is_some());
+            return Ok(made.map(|path| format!("`{}`, which a confined command may have made", Escaped(path.as_str()))));
+        };
+        let path = path.as_str();
+        // A grant may be for a part of a directory.
+        let is_directory = self.exists(path).is_some() && self.paths.real(&at(path, "-")).is_ok();
+        let which = if is_directory { "in which" } else { "which" };
+        let who = writer.map_or("an agent was able to write earlier".to_owned(), |agent| format!("{agent} may write"));
+        Ok(Some(format!("`{}`, {which} {who}", Escaped(path))))
     }
 
     /// Returns the reason why every program may load what an agent wrote: a variable of the environment leads there.

@@ -43,6 +43,11 @@ impl SelectedFiles {
         SelectedFiles { root: root.clone(), selection, only, without, without_directories, tracked }
     }
 
+    /// Returns true if the search may leave out any file.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.selection.is_conditional
+    }
+
     /// Returns true if the search may read `path`, or something below it.
     pub(super) fn may_include(&self, path: &SanitizedPath, paths: &dyn Paths) -> bool {
         if !self.root.contains(path) || *path == self.root {

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, str::FromStr};
 
-use hmac_sha256::Hash as Sha256;
+use crate::sha256::Sha256;
 
 /// The hash of a line and of everything before it (SHA-256).
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use hmac_sha256::Hash as Sha256;
+use crate::sha256::Sha256;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A SHA-256 digest, written as 64 hexadecimal digits.

@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hmac_sha256::Hash as Sha256;
+use crate::sha256::Sha256;
 use nix::poll::{PollTimeout, poll};
 use rustix::{fs::OFlags, process::geteuid};
 

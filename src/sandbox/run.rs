@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-use hmac_sha256::Hash as Sha256;
+use crate::sha256::Sha256;
 use rustix::process::Pid;
 
 use super::{

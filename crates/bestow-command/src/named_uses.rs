@@ -166,6 +166,16 @@ impl NamedUses {
         self.unknown = true;
     }
 
+    /// Returns what is recorded about unknown files: if one is read, and if a program takes unknown words.
+    pub(crate) fn unknown_files(&self) -> (bool, bool) {
+        (self.unknown, self.takes_unknown)
+    }
+
+    /// Records this about unknown files again: those of the words since then are named as the files of a directory.
+    pub(crate) fn restore_unknown_files(&mut self, (unknown, takes_unknown): (bool, bool)) {
+        (self.unknown, self.takes_unknown) = (unknown, takes_unknown);
+    }
+
     /// Records a text that a program prints.
     pub(crate) fn print(&mut self, text: SmolStr) {
         // One more than the limit is enough to give up.

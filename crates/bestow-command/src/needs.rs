@@ -16,6 +16,7 @@ pub(crate) use labels::of as labels_of;
 pub use network::{bare_hosts, hosts_in};
 pub(crate) use operand::around_pattern;
 pub(crate) use own_words::{ENV_FLAGS, XARGS_FLAGS, own_words, wraps};
+pub(crate) use roles::names_what_it_reads;
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::needs::operand::{each_word, exact, path, word};

@@ -110,6 +110,11 @@ fn into(name: &str, known: &Program, form: Option<&'static Reads>, rest: &[Word]
 fn given(name: &str, form: &Reads, rest: &[Word]) -> Option<Vec<(SmolStr, Option<SmolStr>)>> {
     let behind = form.after_subcommand(rest)?;
     let before = rest.get(..rest.len() - behind.len())?;
+    // The subcommand may be spelled like an option, as in `npm -v`.
+    let before = match before.split_last() {
+        Some((last, globals)) if last.text().starts_with('-') => globals,
+        _ => before,
+    };
     let read = |words, flags: List<'static>, stop_at_operand| {
         let options = Options::read(words, Reading { flags, stop_at_operand, inert: true }).ok();
         options.map(|options| options.given.into_vec())

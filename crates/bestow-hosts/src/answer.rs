@@ -61,8 +61,8 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
 ) -> Result<Answer, D::Error> {
     let action = action(call, call.input.clone())?;
     let (limited, limited_action) = (member.clone(), action.clone());
-    if let Some(reason) = desk.read(move || limited.denied_to_kind(&limited_action)).await?? {
-        return Ok(Answer::Denied { reason });
+    if let Some(limit) = desk.read(move || limited.limit_that_denies(&limited_action)).await?? {
+        return denied_to_type(desk, &limit, &action).await;
     }
     match decided(desk, &member.agent, call, &action).await? {
         Judged::Settled(settled) => Ok(of_settled(&member.agent, &settled)),
@@ -80,6 +80,21 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
         Judged::NotGranted(_, resolution) => Ok(Answer::Denied { reason: not_granted(&resolution) }),
         Judged::Changed(_, resolution) => changed(desk, &member.agent, call, &resolution).await,
     }
+}
+
+/// Denies an action that the type of a subagent may not do. The denial is recorded as that of the type.
+async fn denied_to_type<D: Desk<Error: From<Failure>>>(
+    desk: &D,
+    limit: &Agent,
+    action: &Action,
+) -> Result<Answer, D::Error> {
+    let authorization = desk.authorize(limit, action, Unanswered::Withdraw).await?;
+    if let Authorization::Asked(_, ticket) = &authorization {
+        // The rules have changed since then. Nobody waits for the answer.
+        limit.cancel(ticket.id()).await.ok();
+    }
+    let why = authorization.decision().full_reason();
+    Ok(Answer::Denied { reason: format!("the type of this subagent, `{}`, is denied it: {why}", limit.id()) })
 }
 
 /// Returns the action of a call with this input.

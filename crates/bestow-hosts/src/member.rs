@@ -23,18 +23,14 @@ impl Member {
         &self.agent
     }
 
-    /// Returns the reason why the type of the subagent may not do this, if its agent in the policy file is denied it.
-    /// This reads the disk on the calling thread, like [`Agent::authorize`].
+    /// Returns the agent of the policy file that limits the type of the subagent, if it is denied this. This reads the
+    /// disk on the calling thread, like [`Agent::authorize`].
     ///
     /// # Errors
     ///
     /// The engine has no answer. The action may not happen.
-    pub fn denied_to_kind(&self, action: &Action) -> Result<Option<String>, Failure> {
+    pub(crate) fn limit_that_denies(&self, action: &Action) -> Result<Option<Agent>, Failure> {
         let Some(limit) = &self.limit else { return Ok(None) };
-        if limit.verdict(action)? != Effect::Deny {
-            return Ok(None);
-        }
-        let why = limit.explain(action)?.decision.full_reason();
-        Ok(Some(format!("the type of this subagent, `{}`, is denied it: {why}", limit.id())))
+        Ok((limit.verdict(action)? == Effect::Deny).then(|| limit.clone()))
     }
 }

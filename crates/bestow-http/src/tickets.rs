@@ -8,7 +8,7 @@ use std::{
 
 use axum::http::StatusCode;
 use bestow::event::Timestamp;
-use hmac_sha256::Hash as Sha256;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     credentials::{CredentialId, Live},
@@ -64,14 +64,14 @@ impl Tickets {
             let detail = format!("this credential has {MOST} tickets that are not used yet, which is the limit: wait");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_tickets", detail));
         }
-        own.push(Open { key: Sha256::hash(text.as_bytes()), live: Arc::clone(live), until });
+        own.push(Open { key: Sha256::digest(text.as_bytes()).into(), live: Arc::clone(live), until });
         Ok(Ticket { text, until })
     }
 
     /// Returns the credential of a ticket that is valid, and uses the ticket up.
     pub(crate) fn redeem(&self, text: &str, now: Timestamp) -> Option<Arc<Live>> {
         let id: CredentialId = text.split_once('_')?.0.parse().ok()?;
-        let key = Sha256::hash(text.as_bytes());
+        let key: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = all.get_mut(&id)?;
         // The hash of an unknown secret says nothing about it, so the comparison may stop early.

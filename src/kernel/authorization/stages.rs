@@ -3,8 +3,8 @@
 use std::{cmp::Reverse, sync::Arc};
 
 use crate::model::{
-    ByName, DecisionSource as AgentOrigin, Escaped, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
-    SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict, by_name,
+    Access, ByName, DecisionSource as AgentOrigin, Escaped, Mode, Operation, Permission, PinnedPermission, RuleRef,
+    Ruled, SanitizedPath, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict, by_name, sensitive_part,
 };
 
 use super::{
@@ -250,12 +250,25 @@ pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held<'_>) -
     } else {
         ""
     };
-    let reason = format!("the agent does not hold {}{replaced}", missing.join(", "));
+    let sensitive = held.missing.iter().find_map(|pinned| sensitive_below_held(case, &pinned.permission));
+    let sensitive = sensitive.unwrap_or_default();
+    let reason = format!("the agent does not hold {}{replaced}{sensitive}", missing.join(", "));
     let is_demanded =
         |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
     let by_contract = held.lacking.iter().all(is_demanded);
     let source = if by_contract { AgentOrigin::ToolContract } else { AgentOrigin::HostPolicy };
     Some(StageResult::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
+}
+
+/// Returns the reason why a permission that the agent holds does not cover this one: a sensitive name is between them.
+fn sensitive_below_held(case: &EvaluationInput<'_>, missing: &Permission) -> Option<String> {
+    let Permission::Path(Access::Write, path) = missing else { return None };
+    let part = sensitive_part(path, &case.state.settings.sensitive)?;
+    let (above, _) = part.rsplit_once('/')?;
+    let above: SanitizedPath = if above.is_empty() { "/" } else { above }.parse().ok()?;
+    case.state.usable(case.agent, &Permission::write(above), case.now).next()?;
+    let part = Escaped(part);
+    Some(format!(" (`{part}` has a sensitive name: only a permission for it, or for a path below it, covers it)"))
 }
 
 /// The maximum number of paths that one reason names.

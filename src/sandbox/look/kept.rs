@@ -15,7 +15,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use hmac_sha256::Hash as Sha256;
+use crate::sha256::Sha256;
 use rustix::fs::FileType;
 
 use super::{

@@ -1,6 +1,8 @@
 //! Tests that a denied or protected path is not reached through a pattern, a directory, or another name of the same
 //! place.
 
+mod searches;
+
 use std::{fs, path::Path, process::Command, sync::Arc};
 
 use bestow::{

@@ -4,7 +4,7 @@ use crate::{
     evaluator::{Evaluation, Use},
     invocation::Input,
     lang::find,
-    needs::{ENV_FLAGS, XARGS_FLAGS},
+    needs::{ENV_FLAGS, XARGS_FLAGS, names_what_it_reads},
     obeys,
     options::{Options, Reading},
     programs::{self, Wraps},
@@ -210,6 +210,7 @@ impl Evaluation<'_, '_> {
         };
         let most = 4 * MAX_FILLED / commands.len().max(1);
         for command in commands {
+            let unknown_files = self.shell.uses.unknown_files();
             let words = filled(&command.words, &found, Some("{}"), most.min(MAX_FILLED));
             verdict = verdict.or_stricter(self.evaluate(&words, &Input::Unknown));
             if command.is_for_many && verdict.tier == Tier::Safe {
@@ -217,6 +218,9 @@ impl Evaluation<'_, '_> {
                 let several: Vec<&Word> = found.iter().copied().cycle().take(SEVERAL.max(found.len())).collect();
                 let words = filled(&command.words, &several, Some("{}"), MAX_FILLED);
                 verdict = verdict.or_stricter(self.evaluate(&words, &Input::Unknown));
+            }
+            if names_what_it_reads(rest, command) {
+                self.shell.uses.restore_unknown_files(unknown_files);
             }
         }
         Some(tree.flatten().map_or(verdict, Verdict::destructive))

@@ -21,7 +21,7 @@ use crate::{
     },
     options::{List, is_listed, list},
     programs::{self, AllWords, Here, Program, Reads, Role, Selects},
-    values::{Access, Below, base_name, paths_in_file_url},
+    values::{Access, Below, Selection, base_name, paths_in_file_url},
     word::{Gaps, Word},
 };
 
@@ -695,6 +695,17 @@ fn reads_what_is_found(command: &find::Run) -> bool {
     reads && rest.iter().all(|arg| arg.text() == "{}" || !arg.text().contains("{}"))
 }
 
+/// Returns true if a command that `find` runs reads only found files, and the words of `find` name all places where it
+/// finds them.
+pub(crate) fn names_what_it_reads(rest: &[Word], command: &find::Run) -> bool {
+    let leads = |arg: &Word| matches!(arg.text(), "-f" | "-files0-from");
+    let Some((program, words)) = command.words.split_first() else { return false };
+    reads_what_is_found(command)
+        && !reads_a_list_of_names(base_name(program.text()), words)
+        && !rest.iter().any(leads)
+        && find::roots(rest).into_iter().all(|start| exact(start).is_some())
+}
+
 fn searched_by_find(rest: &[Word]) -> Vec<Operand> {
     let starts = rest.iter().skip_while(|arg| matches!(arg.text(), "-H" | "-L" | "-P"));
     let starts: Vec<_> = starts.take_while(|arg| !arg.text().starts_with(['-', '(', '!'])).collect();
@@ -707,13 +718,23 @@ fn searched_by_find(rest: &[Word]) -> Vec<Operand> {
     if starts.is_empty() {
         named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
     }
+    if let Some(before) = rest.iter().position(|arg| arg.text() == "-delete") {
+        let deleted = selection::deleted_by_find(rest, before);
+        let selection = (!deleted.is_everything()).then(|| Arc::new(deleted));
+        named.iter_mut().for_each(|start| start.selection.clone_from(&selection));
+    }
     if let Some(before) = command {
         let actions = find::actions(rest);
         let only_read = actions.commands.iter().all(reads_what_is_found);
         // Another program may write the files that `find` passes to it, and use what is beside them.
         let accesses: &[Access] = if only_read { &[Access::Read] } else { &[Access::Read, Access::Write] };
-        let selection = only_read.then(|| selection::name_selection(&actions.others, before));
-        let selection = selection.filter(|selection| !selection.is_everything()).map(Arc::new);
+        let selection = if only_read {
+            selection::name_selection(&actions.others, before)
+        } else {
+            // A test selects the directories whose content a program may change.
+            Selection { is_conditional: selection::has_condition(rest, before), ..Selection::default() }
+        };
+        let selection = (!selection.is_everything()).then(|| Arc::new(selection));
         // A program that opens a link reads its target.
         let found = named.clone().into_iter().flat_map(|start| {
             let selection = &selection;

@@ -21,6 +21,8 @@ pub struct Selection {
     pub without: Vec<SmolStr>,
     /// Globs of directories that it leaves out with their content.
     pub without_directories: Vec<SmolStr>,
+    /// True if it may leave out any file, by a condition that only the disk answers, such as an age or a size.
+    pub is_conditional: bool,
     /// Words that restrict it to the paths of these names, if one of them exists.
     pub paths: Vec<SmolStr>,
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use bestow::action::Digest;
-use hmac_sha256::Hash as Sha256;
+use sha2::{Digest as _, Sha256};
 
 use super::credential::{CredentialId, ID_DIGITS};
 use crate::hex::hex;
@@ -17,7 +17,7 @@ const SECRET_BYTES: usize = 32;
 /// Returns the hash of a secret. The secret is random and long, so a plain hash does not reveal it, and neither does
 /// the duration of a comparison of hashes.
 pub(super) fn hash(secret: &str) -> Digest {
-    Digest::from(Sha256::hash(secret.as_bytes()))
+    Digest::from(<[u8; 32]>::from(Sha256::digest(secret.as_bytes())))
 }
 
 /// Returns a new id.

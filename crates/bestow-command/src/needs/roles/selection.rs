@@ -165,3 +165,31 @@ pub(super) fn name_selection(expression: &[Word], before: usize) -> Selection {
     }
     selection
 }
+
+/// Returns the selection of a `find` expression that has `-delete` behind `before` words. Without a test among them,
+/// it deletes everything.
+pub(super) fn deleted_by_find(expression: &[Word], before: usize) -> Selection {
+    Selection { is_conditional: has_condition(expression, before), ..name_selection(expression, before) }
+}
+
+/// Returns true if a test stands among the first `before` words of a `find` expression.
+pub(super) fn has_condition(expression: &[Word], before: usize) -> bool {
+    let mut words = expression.iter().take(before);
+    while let Some(word) = words.next() {
+        let is_test = match word.text() {
+            // These are all files that have content.
+            "-type" => words.next().is_none_or(|kind| !matches!(kind.text(), "f" | "d" | "f,d" | "d,f")),
+            "-maxdepth" | "-mindepth" | "-regextype" | "-D" => {
+                words.next();
+                false
+            }
+            "-H" | "-L" | "-P" | "-depth" | "-d" | "-xdev" | "-mount" | "-noleaf" | "-follow" | "-daystart"
+            | "-true" | "-print" | "-print0" | "-ls" | "-warn" | "-nowarn" => false,
+            text => text.starts_with(['-', '(', '!']),
+        };
+        if is_test {
+            return true;
+        }
+    }
+    false
+}

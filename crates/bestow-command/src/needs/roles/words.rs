@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// Options that are complete although they are prefixes of other options.
-const WHOLE: &[&str] = &["--backup", "--compress", "--cookie", "--delete", "--head", "--netrc", "--partial"];
+const WHOLE: &[&str] =
+    &["--backup", "--compress", "--cookie", "--delete", "--exclude", "--head", "--include", "--netrc", "--partial"];
 
 /// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
 pub(super) fn is_directory(option: &str, names: &str) -> bool {
