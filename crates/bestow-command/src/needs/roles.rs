@@ -732,7 +732,7 @@ fn searched_by_find(rest: &[Word]) -> Vec<Operand> {
             selection::name_selection(&actions.others, before)
         } else {
             // A test selects the directories whose content a program may change.
-            Selection { is_conditional: selection::has_condition(rest, before), ..Selection::default() }
+            Selection { is_conditional: 0 < selection::tests_of_find(rest, before), ..Selection::default() }
         };
         let selection = (!selection.is_everything()).then(|| Arc::new(selection));
         // A program that opens a link reads its target.

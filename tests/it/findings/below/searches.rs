@@ -12,12 +12,17 @@ async fn a_test_of_find_makes_a_denied_file_a_question() {
     let (_place, work) = ground();
     let engine = Engine::new(Settings::default()).unwrap();
     let agent = bound(&engine, &work, Mode::Default, vec![deny(None, "/**/.env*")]).await;
-    let all = ["find sub -delete", "find sub -type f -delete", "find sub -maxdepth 1 -delete -name '*.pyc'"];
+    let all = [
+        "find sub -delete",
+        "find sub -type f -delete",
+        "find sub -maxdepth 1 -delete -name '*.pyc'",
+        "find . -name '.e*' -delete",
+    ];
     all_denied(&agent, &all);
     let doubtful = [
         "find . -mtime +3 -delete",
         "find . -size 0 -o -delete",
-        "find . -name '.e*' -delete",
+        "find . -name '.e*' -mtime +3 -delete",
         "find . -not -name .env -delete",
         "find . -name node_modules -prune -exec rm -rf {} +",
         "find . -mmin -1 -exec sed -i s/a/b/ {} +",

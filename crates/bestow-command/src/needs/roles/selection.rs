@@ -167,29 +167,29 @@ pub(super) fn name_selection(expression: &[Word], before: usize) -> Selection {
 }
 
 /// Returns the selection of a `find` expression that has `-delete` behind `before` words. Without a test among them,
-/// it deletes everything.
+/// it deletes everything, and with only a test of the name, everything of that name.
 pub(super) fn deleted_by_find(expression: &[Word], before: usize) -> Selection {
-    Selection { is_conditional: has_condition(expression, before), ..name_selection(expression, before) }
+    let named = name_selection(expression, before);
+    let selected = usize::from(!named.only.is_empty());
+    Selection { is_conditional: selected < tests_of_find(expression, before), ..named }
 }
 
-/// Returns true if a test stands among the first `before` words of a `find` expression.
-pub(super) fn has_condition(expression: &[Word], before: usize) -> bool {
+/// Returns the number of tests and operators among the first `before` words of a `find` expression.
+pub(super) fn tests_of_find(expression: &[Word], before: usize) -> usize {
     let mut words = expression.iter().take(before);
+    let mut tests = 0;
     while let Some(word) = words.next() {
-        let is_test = match word.text() {
+        let text = word.text();
+        let value = if takes_value(text) { words.next() } else { None };
+        let is_test = match text {
             // These are all files that have content.
-            "-type" => words.next().is_none_or(|kind| !matches!(kind.text(), "f" | "d" | "f,d" | "d,f")),
-            "-maxdepth" | "-mindepth" | "-regextype" | "-D" => {
-                words.next();
-                false
-            }
-            "-H" | "-L" | "-P" | "-depth" | "-d" | "-xdev" | "-mount" | "-noleaf" | "-follow" | "-daystart"
-            | "-true" | "-print" | "-print0" | "-ls" | "-warn" | "-nowarn" => false,
+            "-type" => value.is_none_or(|kind| !matches!(kind.text(), "f" | "d" | "f,d" | "d,f")),
+            "-maxdepth" | "-mindepth" | "-regextype" | "-D" | "-H" | "-L" | "-P" | "-depth" | "-d" | "-xdev"
+            | "-mount" | "-noleaf" | "-follow" | "-daystart" | "-true" | "-print" | "-print0" | "-ls" | "-warn"
+            | "-nowarn" => false,
             text => text.starts_with(['-', '(', '!']),
         };
-        if is_test {
-            return true;
-        }
+        tests += usize::from(is_test);
     }
-    false
+    tests
 }
