@@ -83,7 +83,9 @@ impl SelectedFiles {
             Ignoring::Ignored | Ignoring::Unmentioned => skips_hidden && is_hidden(step),
         };
         let leaves_out = skips_hidden || skips_ignored;
-        let left_out = directories.iter().any(|step| leaves_out && is_left_out(step, true))
+        // A glob takes back a directory that an ignore file leaves out.
+        let is_chosen = |step: &SanitizedPath| self.only.as_ref().is_some_and(|only| only.is_match(step.as_path()));
+        let left_out = directories.iter().any(|step| leaves_out && !is_chosen(step) && is_left_out(step, true))
             || file.is_some_and(|file| leaves_out && is_left_out(file, false));
         !left_out
     }
@@ -162,6 +164,8 @@ fn set_of(root: &SanitizedPath, globs: &[smol_str::SmolStr], any_case: bool) -> 
     let root = globset::escape(root.as_str().trim_end_matches('/'));
     let mut set = GlobSetBuilder::new();
     for glob in globs {
+        // Blanks at the end are no part of a glob, unless the last one is escaped.
+        let glob = if glob.ends_with("\\ ") { glob } else { glob.trim_end() };
         let text = glob.strip_prefix("./").unwrap_or(glob);
         let text = text.strip_suffix("/**").unwrap_or(text).trim_end_matches('/');
         let text = if text.contains('/') {

@@ -42,6 +42,7 @@ const OF_ZSH: &[&str] = &[
     "argv",
     "builtins",
     "cdpath",
+    "chpwd_functions",
     "commands",
     "fignore",
     "fpath",
@@ -54,10 +55,35 @@ const OF_ZSH: &[&str] = &[
     "nameddirs",
     "options",
     "path",
+    "periodic_functions",
+    "precmd_functions",
+    "preexec_functions",
     "psvar",
     "saliases",
     "watch",
+    "zsh_directory_name_functions",
+    "zshaddhistory_functions",
+    "zshexit_functions",
 ];
+
+/// Functions that a shell calls by itself.
+const CALLED_BY_SHELLS: &[&str] = &[
+    "chpwd",
+    // Wherever a program is missing.
+    "command_not_found_handle",
+    "command_not_found_handler",
+    "periodic",
+    "precmd",
+    "preexec",
+    "zsh_directory_name",
+    "zshaddhistory",
+    "zshexit",
+];
+
+/// Returns true for a function that a shell calls by itself.
+pub(crate) fn is_called_by_shells(name: &str) -> bool {
+    CALLED_BY_SHELLS.contains(&name) || name.starts_with("TRAP")
+}
 
 /// Returns true for a variable that decides in zsh what runs.
 pub(crate) fn steers_zsh(name: &str) -> bool {

@@ -531,6 +531,13 @@ impl Word {
         matches!(self.known, Known::Form | Known::Name | Known::Environment)
     }
 
+    /// Returns true if a part of the word may be a file name that the line does not contain. Whoever creates the file
+    /// may choose a name that arithmetic runs.
+    pub(crate) fn may_be_file_name(&self) -> bool {
+        let is_held = self.is_expanded() && !matches!(self.known, Known::Fully | Known::Form);
+        self.is_pattern() || is_held && self.text.contains(['*', '?', '['])
+    }
+
     /// Returns true if the word may contain any text.
     pub(crate) fn is_wild(&self) -> bool {
         self.known == Known::Partly

@@ -7,6 +7,7 @@ pub(crate) mod cases;
 mod differential;
 mod documented;
 mod expansions;
+mod hidden_effects;
 mod lines;
 mod passed_names;
 mod properties;

@@ -137,7 +137,8 @@ async fn a_directory_that_was_deleted_and_made_again_is_another_one() {
     fs::rename(disk.root.join("ws/new"), disk.root.join("ws/d")).unwrap();
     let replaced = worker.resolve(Access::Write, &disk.path("ws/d/f")).await;
     assert!(matches!(replaced, Err(Error::Replaced { .. })), "{replaced:?}");
-    assert!(worker.exec_scope(&[disk.write("ws/d")]).is_err());
+    let scope = worker.exec_scope(&[disk.write("ws/d")]);
+    assert!(matches!(scope, Err(Error::Replaced { .. })), "{scope:?}");
     let kid = profile("kid", "you", Kind::Subagent);
     assert!(matches!(refusal(worker.create(kid, &[disk.write("ws/d/e")], why()).await), Refusal::NotHeld { .. }));
     assert!(worker.spend(&disk.write("ws/d/f")).await.is_err());

@@ -1,6 +1,6 @@
 //! Agents of sessions and subagents: who creates them, what they hold, and when they end.
 
-use bestow::{Kind, agent::Mode, grant::Scope};
+use bestow::{Event, Kind, agent::Mode, decision::Ruled, grant::Scope};
 use bestow_hosts::{Failure, Sessions as _};
 
 use super::stage::{Stage, bash, denied, is_allowed, session, subagent, waits, write};
@@ -68,8 +68,16 @@ async fn what_the_mode_of_a_type_denies_is_denied_to_its_subagents() {
     let stage = Stage::new().await;
     stage.world.agent("claude:Explore", "you", Kind::Permanent, &["@write:/ws"]).await;
     stage.world.engine.set_mode(&"claude:Explore".parse().unwrap(), Mode::Plan).await.unwrap();
+    let mut events = stage.world.engine.subscribe();
     let answer = stage.ask(write(subagent("s", "a", Some("Explore")), "/ws/a")).await;
     assert!(denied(&answer).contains("claude:Explore"), "{answer:?}");
+    let mut recorded = Vec::new();
+    while let Ok(Some(event)) = events.try_next() {
+        if let Event::Evaluated { decision } = &event.event {
+            recorded.push((decision.agent.to_string(), decision.decision));
+        }
+    }
+    assert_eq!(recorded, [("claude:Explore".to_owned(), Ruled::Deny)], "the trail has the denial");
     assert!(is_allowed(&stage.ask(bash(subagent("s", "a", Some("Explore")), "ls")).await));
     assert!(is_allowed(&stage.ask(write(session("s"), "/ws/a")).await), "its session is not limited");
 }

@@ -19,7 +19,7 @@ impl Interpreter<'_> {
         self.here = span;
         let evaluates = |arg: &Word| matches!(arg.text(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) {
-            if words.iter().any(Word::is_wild) {
+            if words.iter().any(|word| word.is_wild() || word.is_expanded() && word.may_be_file_name()) {
                 self.mark_unknown("an arithmetic test evaluates text that is unknown");
             }
             self.evaluate(words.iter().map(|word| word.shared_text()).collect());
@@ -38,7 +38,13 @@ impl Interpreter<'_> {
         let here = self.here;
         let texts = self.expand_text(pieces, here);
         self.here = here;
-        if texts.iter().any(Word::is_wild) || pieces.iter().any(hides_a_command) {
+        let reads_file_name = |piece: &Piece| match piece {
+            Piece::Parameter(parameter) => self.scope.read(&parameter.name).may_be_file_name(),
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => false,
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
+        };
+        let reads_file_name = pieces.iter().any(reads_file_name);
+        if reads_file_name || texts.iter().any(Word::is_wild) || pieces.iter().any(hides_a_command) {
             self.mark_unknown("arithmetic evaluates text that is unknown");
         }
         self.evaluate(texts.iter().map(Word::shared_text).collect());
@@ -78,7 +84,7 @@ impl Interpreter<'_> {
                 }
                 seen.push(name.to_owned());
                 let value = self.scope.read(name);
-                let unread = value.is_wild();
+                let unread = value.is_wild() || value.may_be_file_name();
                 if !unread && self.scope.assigned(name).is_none() {
                     continue;
                 }

@@ -20,6 +20,9 @@ impl Interpreter<'_> {
         if !self.dialect.is_certainly_bash() && is_other(program.text(), rest) {
             self.mark_dangerous("the shell that runs this text may not have this builtin");
         }
+        if rest.iter().any(|arg| evaluates(program.text(), rest, arg)) {
+            self.mark_unknown("a builtin runs what a file name contains");
+        }
         match program.text() {
             "cd" | "pushd" | "popd" => self.changes_directory(program.text(), rest),
             "read" => self.reads(rest, line),
@@ -324,4 +327,31 @@ fn is_of_bash(name: &str, rest: &[Word]) -> bool {
         "printf" => printed_into(rest).is_some(),
         _ => false,
     }
+}
+
+/// Returns true if a builtin takes a word that may be a file name for a variable or a number. It runs a command in a
+/// subscript.
+fn evaluates(builtin: &str, rest: &[Word], word: &Word) -> bool {
+    const TESTS: &[&str] = &["-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+    if !word.may_be_file_name() {
+        return false;
+    }
+    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));
+    match builtin {
+        "read" | "mapfile" | "readarray" | "getopts" | "let" | "unset" | "wait" => true,
+        "test" | "[" => has(TESTS),
+        "printf" => has(&["-v"]) || rest.first().is_some_and(|format| prints_numbers(format.text())),
+        name if declares_variables(name) => {
+            let is_number = |arg: &Word| arg.text().starts_with(['-', '+']) && arg.text().contains(['i', 'E', 'F']);
+            let name = word.text().split_once('=').map_or(word.text(), |(name, _)| name);
+            name.contains(['*', '?', '[']) || rest.iter().any(is_number)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a format has a conversion for numbers.
+fn prints_numbers(format: &str) -> bool {
+    let mut conversions = format.split('%').skip(1).map(|text| text.trim_start_matches(|c: char| !c.is_alphabetic()));
+    conversions.any(|text| !text.is_empty() && !text.starts_with(['s', 'q', 'b', 'Q']))
 }

@@ -173,7 +173,7 @@ impl Interpreter<'_> {
 
     fn expand_pieces(&mut self, pieces: &[Piece], span: Span, splits: bool) -> Few<Few<Word>> {
         let mut drafts = Few::One(Draft::default());
-        for piece in pieces {
+        for (at, piece) in pieces.iter().enumerate() {
             if !self.budget.expands() {
                 // The commands in the piece still count, but its value does not.
                 if may_run(piece) {
@@ -183,6 +183,9 @@ impl Interpreter<'_> {
                 continue;
             }
             self.expand_piece(piece, &mut drafts, splits);
+            if at.checked_add(1).and_then(|next| pieces.get(next)).is_some_and(|next| self.modifies(piece, next)) {
+                drafts.push(Draft::unknown());
+            }
             let made = |draft: &mut Draft| draft.text.len() + std::mem::take(&mut draft.made);
             if !self.budget.expand(drafts.iter_mut().map(made).sum()) {
                 self.mark_unknown("expansions longer than are followed");
@@ -214,6 +217,14 @@ impl Interpreter<'_> {
             words
         };
         drafts.map(finish)
+    }
+
+    /// Returns true if zsh may take the beginning of the text behind an expansion for a change of its value, as in
+    /// `$file:h`.
+    fn modifies(&self, piece: &Piece, next: &Piece) -> bool {
+        let (Piece::Parameter(_), Piece::Bare(text) | Piece::Quoted(text)) = (piece, next) else { return false };
+        let modifier = text.strip_prefix(':').and_then(|text| text.chars().next());
+        self.dialect.may_be_zsh() && modifier.is_some_and(|c| c.is_ascii_alphabetic() || c == '&')
     }
 
     /// Returns true for literal text with the output of commands that print literal text, as in
@@ -298,8 +309,13 @@ impl Interpreter<'_> {
                 draft.glob = true;
             }),
             Piece::Tilde(name) => {
-                let value = tilde(name);
-                drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Form, None));
+                // A line may set the directory of `~+`, and zsh takes a variable for the name of a directory.
+                let is_set = if name == "+" { self.scope.assigned("PWD") } else { self.scope.assigned(name) };
+                let (value, known) = match is_set {
+                    Some(_) => (Fragment::Unknown.to_string(), Known::Partly),
+                    None => (tilde(name), Known::Form),
+                };
+                drafts.iter_mut().for_each(|draft| draft.push_value(&value, known, None));
             }
             Piece::Parameter(parameter) => self.expand_parameter(parameter, drafts, splits),
             Piece::Command { script, quoted } => self.expand_output(script, !quoted && splits, drafts),
@@ -431,6 +447,10 @@ impl Interpreter<'_> {
                 Value { list: true, texts, known } if parameter.form == Change::Element => {
                     Value::one_of(texts, known).or(&Value::text(""))
                 }
+                // To bash, it is the value or nothing, and to zsh, one character.
+                value if parameter.form == Change::Element && self.scope.assigned(&parameter.name).is_some() => {
+                    value.or(&Value::wild())
+                }
                 value => value,
             },
             Change::Length => Value::tame(),
@@ -532,7 +552,12 @@ impl Interpreter<'_> {
             // The rest of a path is a path or empty. If the pattern is known, the rest is known.
             let left =
                 |text: &SmolStr| parameter_expansion::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
-            let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
+            // Nothing may be left of a name that a pattern matches.
+            let cut = |text: &SmolStr| match text.chars().next() {
+                Some('*' | '?' | '[') => UNKNOWN.into(),
+                Some(c) => format_smolstr!("{c}{UNKNOWN}"),
+                None => SmolStr::default(),
+            };
             let start = |text: &SmolStr| left(text).map_or_else(|| cut(text), SmolStr::from);
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }

@@ -9,6 +9,7 @@ use crate::{
     syntax::tree::{Change, Command, Form, Parameter, Piece, RawWord, Script, Simple},
     tier::Tier,
     values::base_name,
+    variables,
     word::{Gaps, Word},
 };
 use smol_str::format_smolstr;
@@ -21,9 +22,9 @@ impl Interpreter<'_> {
     /// Records the definition of a function. Its body does not run now, but it may run later, so its parts count.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
         self.scope.define(name, body);
-        if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+        if variables::is_called_by_shells(name) {
             self.here = span;
-            self.mark_dangerous("a function that runs wherever a program is missing");
+            self.mark_dangerous("a function that a shell calls by itself");
         }
         let bomb = self.deeper(|shell| {
             shell.running.push(name.into());

@@ -4,9 +4,13 @@ use foldhash::HashSet;
 use smol_str::SmolStr;
 
 use crate::{
+    builtins::is_builtin,
     interpreter::{Interpreter, Scope},
     span::Span,
-    syntax,
+    syntax::{
+        self, bare_text,
+        tree::{Form, Piece, RawWord},
+    },
     tier::Tier,
     values::Spoken,
     verdict::Verdict,
@@ -44,7 +48,7 @@ impl Interpreter<'_> {
         self.scope.forget();
         let unset = self.scope.clone();
         let verdict = self.run_text(text.text(), text.span());
-        let changes = !self.scope.is_settled(&unset);
+        let changes = !self.scope.is_settled(&unset) || !self.keeps_values(text.text());
         self.scope = before;
         if changes {
             // The trap may run between any two commands, so no known value stays valid.
@@ -58,6 +62,29 @@ impl Interpreter<'_> {
         } else {
             Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
         })
+    }
+
+    /// Returns true for a text of simple commands that set no variable: no assignments, no expansions with an effect, no
+    /// functions and no builtins but those that only print, test or end the shell.
+    fn keeps_values(&self, text: &str) -> bool {
+        const PLAIN: [&str; 10] = ["echo", "printf", "exit", "return", "true", "false", ":", "kill", "test", "["];
+        let parsed = syntax::parse(&text.as_source());
+        let commands = parsed.script.statements.iter().flat_map(|statement| &statement.pipelines);
+        let mut commands = commands.flat_map(|pipeline| &pipeline.commands);
+        parsed.understood()
+            && commands.all(|command| {
+                let Form::Simple(simple) = &command.form else { return false };
+                let Some(name) = simple.words.first().and_then(bare_text) else { return false };
+                let is_plain = PLAIN.contains(&name) || !is_builtin(name);
+                let keeps = |word: &RawWord| word.pieces.iter().all(keeps_value);
+                let targets = command.redirects.iter().map(|redirect| &redirect.target);
+                is_plain
+                    && !(name == "printf" && simple.words.iter().any(|word| bare_text(word) == Some("-v")))
+                    && simple.assignments.is_empty()
+                    && self.scope.function(name).is_none()
+                    && command.redirects.iter().all(|redirect| !redirect.unusual && !redirect.named)
+                    && simple.words.iter().chain(targets).all(keeps)
+            })
     }
 
     /// Evaluates traps with the values that are known at the end. They may destroy when the script ends.
@@ -214,5 +241,14 @@ impl Interpreter<'_> {
         let result = work(self);
         self.invocations.set_speculating(before);
         result
+    }
+}
+
+/// Returns true if the expansion of a piece sets no variable.
+fn keeps_value(piece: &Piece) -> bool {
+    match piece {
+        Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => true,
+        Piece::Parameter(parameter) => parameter.is_plain(),
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
     }
 }

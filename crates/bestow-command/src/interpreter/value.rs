@@ -93,6 +93,12 @@ impl Value {
         Value::one_of(values.iter().map(|value| value.shared_text()).collect(), known)
     }
 
+    /// Returns true if a part of the value may be a file name that the line does not contain. Whoever creates the file
+    /// may choose a name that arithmetic runs.
+    pub(crate) fn may_be_file_name(&self) -> bool {
+        !matches!(self.known, Known::Fully | Known::Form) && self.texts.iter().any(|text| is_pattern(text))
+    }
+
     pub(crate) fn is_wild(&self) -> bool {
         self.known == Known::Partly
     }
@@ -118,4 +124,9 @@ impl Value {
             self.texts.iter().flat_map(|start| other.texts.iter().map(move |end| format_smolstr!("{start}{end}")));
         Value::one_of(both.collect(), known)
     }
+}
+
+/// Returns true for a text with a character of a pattern.
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
 }

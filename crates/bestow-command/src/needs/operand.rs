@@ -49,7 +49,8 @@ pub(crate) fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> 
 pub(crate) fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
     let before = text.find(signs).and_then(|at| text.get(..at))?;
-    if before.has_unknown() {
+    // A pattern with an unknown part matches names that nobody knows.
+    if text.has_unknown() {
         return None;
     }
     let (above, rest) = match before.rfind('/') {

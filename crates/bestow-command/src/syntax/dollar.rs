@@ -264,7 +264,11 @@ impl Reader<'_> {
             Some(b'=') => Change::Assign,
             Some(b'+') => Change::Instead,
             Some(b'?') => Change::Required,
-            _ if colon => return Ok(Change::Edit(b':')),
+            _ if colon => {
+                // To zsh, `${name::=value}` is an assignment.
+                self.ledger.elsewhere.zsh |= self.peek() == Some(b':');
+                return Ok(Change::Edit(b':'));
+            }
             Some(b'@' | b'*') if prefix == Change::Indirect && self.peek_second() == Some(b'}') => {
                 // `${!prefix*}` expands to names.
                 self.at += 1;

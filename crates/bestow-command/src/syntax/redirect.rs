@@ -126,8 +126,10 @@ impl Reader<'_> {
         let source = self.slice(start, self.at);
         let literal = source.contains(['\'', '"']) || source.replace("\\\n", "").contains('\\');
         let delimiter: String = target.pieces.iter().map(delimiter_text).collect();
-        if delimiter.contains('\n') {
-            self.fault("a here-document whose end cannot be told");
+        // Shells differ in what they take from `${x}`, `$'…'` and backticks, and in a tab that `<<-` would remove.
+        let is_plain = !source.contains(['$', '`']) && !delimiter.contains(char::is_control);
+        if !is_plain {
+            self.fault(END_UNKNOWN);
         }
         let body = self.ledger.bodies.len();
         self.ledger.bodies.push(Rc::default());
@@ -172,9 +174,14 @@ impl Reader<'_> {
             let line_start = text.len();
             self.here_document_line(awaited, &mut text);
             let line = text.get(line_start..).unwrap_or_default();
-            if line.strip_suffix('\n').unwrap_or(line) == awaited.delimiter {
+            let Some(rest) = line.strip_prefix(awaited.delimiter.as_str()) else { continue };
+            if rest.is_empty() || rest == "\n" {
                 text.truncate(line_start);
                 return Ok(text);
+            }
+            // In a substitution, this line ends the document for bash.
+            if rest.contains([')', '}']) {
+                self.fault(END_UNKNOWN);
             }
         }
         Ok(text)
@@ -205,6 +212,8 @@ impl Reader<'_> {
     }
 }
 
+const END_UNKNOWN: &str = "a here-document whose end cannot be told";
+
 /// A redirection operator.
 #[derive(Clone, Copy, Debug)]
 enum Operator {
@@ -224,14 +233,12 @@ fn is_descriptor(target: &RawWord) -> bool {
     text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the text of a piece of a delimiter. A delimiter is not expanded, so a dollar sign is ordinary text. Rare
-/// forms become a text that no line equals.
+/// Returns the text of a piece of a delimiter. An expansion becomes a text that no line equals.
 fn delimiter_text(piece: &Piece) -> String {
     match piece {
         Piece::Bare(text) | Piece::Quoted(text) => text.to_string(),
         Piece::Glob(c) => c.to_string(),
         Piece::Tilde(name) => format!("~{name}"),
-        Piece::Parameter(parameter) if parameter.inside.pieces.is_empty() => format!("${}", parameter.name),
         Piece::Element | Piece::Parameter(_) | Piece::Command { .. } => "\n".into(),
         Piece::Process(_) | Piece::Arithmetic(_) => "\n".into(),
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use bestow::{Action, Effect, Engine, Settings, action::Operation, agent::Mode};
 
-use super::{all_asked, all_denied, bound, bound_under, deny, ground, none_allowed, none_denied, verdict};
+use super::{all_asked, all_denied, bound, bound_under, deny, ground, none_allowed, none_denied, run_git, verdict};
 use crate::support::settings;
 
 #[tokio::test]
@@ -97,4 +97,61 @@ async fn a_name_that_a_program_leaves_out_is_no_use() {
         "rsync -a --exclude b.rs .env copy",
     ];
     all_denied(&agent, &used);
+}
+
+#[tokio::test]
+async fn no_glob_takes_back_a_denied_directory_unasked() {
+    let (_place, work) = ground();
+    fs::write(format!("{work}/.gitignore"), "secrets/\n").unwrap();
+    run_git(&work, &["init -q .", "add b.rs"]);
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(Some(Operation::Read), "/**/secrets")]).await;
+    let lines = [
+        "rg -g secrets -g x x",
+        "rg -g '{secrets,x}' x",
+        "rg -g '[sx]*' x",
+        "rg -g secrets/ -g '*' x",
+        "rg -g secrets -g 'secrets/**' x",
+        "rg -g '!y' -g 's*' -g x x",
+        "rg --iglob SECRETS --iglob X x",
+        "rg -g 'secrets ' -g 'x ' x",
+    ];
+    all_asked(&agent, &lines);
+    let fine = ["rg x", "rg -g '*.rs' x", "rg -g x x"];
+    let asked: Vec<_> = fine.iter().filter(|line| verdict(&agent, line) != Effect::Allow).collect();
+    assert!(asked.is_empty(), "not allowed: {asked:#?}");
+}
+
+#[tokio::test]
+async fn no_search_of_git_tells_what_a_denied_file_contains() {
+    let (_place, work) = ground();
+    run_git(&work, &["init -q .", "add -f .env b.rs", "-c user.email=a@b -c user.name=a commit -q -m x"]);
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(Some(Operation::Read), "/**/.env")]).await;
+    let lines = [
+        "git log -G '^x$' --name-only --format=%h",
+        "git log -Sx --format=%h",
+        "git log -S x --oneline",
+        "git log --pickaxe-regex -S '^x' --stat",
+        "git diff --name-only -G '^x' HEAD",
+    ];
+    all_asked(&agent, &lines);
+    let fine = ["git log --oneline", "git log -S x --oneline -- b.rs", "git log --grep x --stat"];
+    let asked: Vec<_> = fine.iter().filter(|line| verdict(&agent, line) != Effect::Allow).collect();
+    assert!(asked.is_empty(), "not allowed: {asked:#?}");
+}
+
+#[tokio::test]
+async fn a_reason_names_the_sensitive_name_above_which_a_permission_ends() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, Vec::new()).await;
+    let why = |path: &str| {
+        let action = Action::write(&format!("{work}/{path}"));
+        agent.explain(&action).unwrap().decision.full_reason()
+    };
+    let sensitive = why(".github/workflows/ci.yml");
+    assert!(sensitive.contains("/.github/workflows` has a sensitive name"), "{sensitive}");
+    let outside = agent.explain(&Action::write("/elsewhere/.github/workflows/x")).unwrap().decision;
+    assert!(!outside.full_reason().contains("sensitive name"), "{}", outside.full_reason());
 }

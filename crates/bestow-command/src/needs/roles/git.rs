@@ -153,13 +153,14 @@ const NEUTRAL: List<'static> = list!(
      --simplify-by-decoration --ancestry-path --boundary --color --no-color --mailmap --no-mailmap --cached \
      --staged --merge-base --diff-filter --no-renames --find-renames --find-copies -M -C -R -w -b \
      --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --exit-code --no-ext-diff \
-     --minimal --patience --histogram --diff-algorithm --no-textconv -z -r --root --no-commit-id --full-index -n -S -G \
-     --pickaxe-regex -g --walk-reflogs --stat-width --stat-count --ignore-submodules"
+     --minimal --patience --histogram --diff-algorithm --no-textconv -z -r --root --no-commit-id --full-index -n -g \
+     --walk-reflogs --stat-width --stat-count --ignore-submodules"
 );
 
-/// Options that show content of files, and with which the paths select what is shown.
+/// Options that show content of files, and with which the paths select what is shown. Which files contain a text tells
+/// about their content, too.
 const PATCH: List<'static> = list!(
-    "-p -u -U -W -c --cc --patch --unified --patch-with-stat --patch-with-raw --word-diff --color-words \
+    "-S -G --pickaxe-regex -p -u -U -W -c --cc --patch --unified --patch-with-stat --patch-with-raw --word-diff --color-words \
      --function-context --inter-hunk-context --binary --text -a --color-moved --no-prefix --indent-heuristic"
 );
 
