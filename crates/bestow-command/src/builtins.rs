@@ -95,3 +95,12 @@ const BUILTINS: &[&str] = &[
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name)
 }
+
+/// The builtins that set no variable. `printf` sets one with `-v`.
+const PLAIN: &[&str] = &[":", "[", "echo", "exit", "false", "kill", "printf", "pwd", "return", "test", "true"];
+
+/// Returns true if a command sets no variable of the shell. `operand` is its first operand, if that is written out.
+pub(crate) fn sets_no_variable(name: &str, operand: Option<&str>) -> bool {
+    let sets = name == "printf" && operand.is_none_or(|text| text.starts_with('-'));
+    !sets && (PLAIN.contains(&name) || !is_builtin(name))
+}

@@ -282,18 +282,9 @@ fn in_doubt(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> 
         return None;
     }
     let mut reasons = Vec::new();
-    let mut paths: Vec<_> = heard.possible_denies.iter().filter_map(|voice| path_of(case, voice.about)).collect();
-    paths.dedup();
+    let paths = doubtful_paths(case, &heard.possible_denies);
     if !paths.is_empty() {
-        let is_protected = |voice: &Voice| matches!(voice.rule, RuleRef::Protected(_));
-        let by = if heard.possible_denies.iter().all(is_protected) {
-            "which is protected"
-        } else if all_policies(&heard.possible_denies) {
-            "which a policy denies"
-        } else {
-            "which a rule denies"
-        };
-        reasons.push(format!("it may use {}, {by}", named_paths(&paths)));
+        reasons.push(format!("it may use {paths}"));
     }
     if has_text {
         reasons.push("its input may be a command that a rule denies, or may only tell about it".to_owned());
@@ -330,6 +321,30 @@ pub(super) fn named_paths(paths: &[&SanitizedPath]) -> String {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
+}
+
+/// Returns the paths of these voices, each once, with what is against them.
+fn doubtful_paths(case: &EvaluationInput<'_>, voices: &[Voice]) -> String {
+    let mut groups: Vec<(&str, Vec<&SanitizedPath>)> = Vec::new();
+    for voice in voices {
+        let Some(path) = path_of(case, voice.about) else { continue };
+        if groups.iter().any(|(_, paths)| paths.contains(&path)) {
+            continue;
+        }
+        let by = if matches!(voice.rule, RuleRef::Protected(_)) {
+            "which is protected"
+        } else if voice.rule.is_policy() {
+            "which a policy denies"
+        } else {
+            "which a rule denies"
+        };
+        match groups.iter_mut().find(|(known, _)| *known == by) {
+            Some((_, paths)) => paths.push(path),
+            None => groups.push((by, vec![path])),
+        }
+    }
+    let shown = groups.iter().map(|(by, paths)| format!("{}, {by}", named_paths(paths)));
+    shown.collect::<Vec<_>>().join(", and ")
 }
 
 pub(super) fn ask_rule(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {

@@ -228,7 +228,6 @@ async fn a_git_command_that_prints_no_denied_file_needs_nobody() {
         "git log --name-only -- src",
         "git log -p -- src/x.c",
         "git log -p -- 'src/*.c'",
-        "git log -S needle --oneline",
         "git diff --stat",
         "git diff --name-only HEAD~1",
         "git diff src",

@@ -4,7 +4,7 @@ use foldhash::HashSet;
 use smol_str::SmolStr;
 
 use crate::{
-    builtins::is_builtin,
+    builtins::sets_no_variable,
     interpreter::{Interpreter, Scope},
     span::Span,
     syntax::{
@@ -67,7 +67,6 @@ impl Interpreter<'_> {
     /// Returns true for a text of simple commands that set no variable: no assignments, no expansions with an effect, no
     /// functions and no builtins but those that only print, test or end the shell.
     fn keeps_values(&self, text: &str) -> bool {
-        const PLAIN: [&str; 10] = ["echo", "printf", "exit", "return", "true", "false", ":", "kill", "test", "["];
         let parsed = syntax::parse(&text.as_source());
         let commands = parsed.script.statements.iter().flat_map(|statement| &statement.pipelines);
         let mut commands = commands.flat_map(|pipeline| &pipeline.commands);
@@ -75,11 +74,9 @@ impl Interpreter<'_> {
             && commands.all(|command| {
                 let Form::Simple(simple) = &command.form else { return false };
                 let Some(name) = simple.words.first().and_then(bare_text) else { return false };
-                let is_plain = PLAIN.contains(&name) || !is_builtin(name);
                 let keeps = |word: &RawWord| word.pieces.iter().all(keeps_value);
                 let targets = command.redirects.iter().map(|redirect| &redirect.target);
-                is_plain
-                    && !(name == "printf" && simple.words.iter().any(|word| bare_text(word) == Some("-v")))
+                sets_no_variable(name, simple.words.get(1).and_then(bare_text))
                     && simple.assignments.is_empty()
                     && self.scope.function(name).is_none()
                     && command.redirects.iter().all(|redirect| !redirect.unusual && !redirect.named)

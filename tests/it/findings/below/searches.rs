@@ -155,3 +155,17 @@ async fn a_reason_names_the_sensitive_name_above_which_a_permission_ends() {
     let outside = agent.explain(&Action::write("/elsewhere/.github/workflows/x")).unwrap().decision;
     assert!(!outside.full_reason().contains("sensitive name"), "{}", outside.full_reason());
 }
+
+#[tokio::test]
+async fn a_question_names_each_file_once_with_what_is_against_it() {
+    let (_place, work) = ground();
+    let protected = settings(|settings| settings.protected = [format!("{work}/secrets/x").parse().unwrap()].into());
+    let engine = Engine::new(Settings::default()).unwrap();
+    let rules = vec![deny(Some(Operation::Read), "/**/.env"), deny(None, "/**/.env*")];
+    let agent = bound_under(&engine, &work, Mode::Default, rules, protected).await;
+    let reason = agent.explain(&Action::command("grep -r x .")).unwrap().decision.full_reason();
+    let files = reason.split(';').next().unwrap();
+    assert_eq!(files.matches("/sub/.env`").count(), 1, "{files}");
+    assert!(files.contains("/secrets/x`, which is protected"), "{files}");
+    assert!(files.contains(".env`, which a rule denies"), "{files}");
+}
