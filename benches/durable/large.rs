@@ -114,8 +114,8 @@ pub(crate) fn measure(directory: &Path, runtime: &tokio::runtime::Runtime) {
     revoke(directory, &large, "500000");
 }
 
-/// Returns the milliseconds in which two threads read all records of `directory` as JSON and hash them, written by hand.
-/// It is measured right after the verification, because the speed of a virtual machine changes.
+/// Returns the milliseconds in which two threads read all records of `directory` as JSON and hash them, written by
+/// hand. It is measured right after the verification, because the speed of a virtual machine changes.
 fn read_and_hash(directory: &Path) -> f64 {
     let started = Instant::now();
     let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());

@@ -59,14 +59,7 @@ impl Interpreter<'_> {
                 name.into_iter().for_each(|name| self.set(&name, Value::tame()));
             }
             "set" => self.sets_parameters(rest),
-            "shift" => match rest {
-                [] => self.scope.positional.shift(1),
-                [count] if count.is_exact() => match count.text().parse() {
-                    Ok(count) => self.scope.positional.shift(count),
-                    Err(_) => self.scope.positional = Positional::unknown(),
-                },
-                _ => self.scope.positional = Positional::unknown(),
-            },
+            "shift" => self.shifts(rest),
             "unset" => self.unsets(rest),
             "alias" => self.alias(rest),
             "hash" | "ln" | "cp" | "mv" | "link" | "install" => self.renames_program(program.text(), rest),
@@ -75,6 +68,18 @@ impl Interpreter<'_> {
             "source" | "." => self.scope.forget(),
             "return" | "break" | "continue" => self.leave(),
             _ => {}
+        }
+    }
+
+    fn shifts(&mut self, rest: &[Word]) {
+        let count = match rest {
+            [] => Some(1),
+            [count] if count.is_exact() => count.text().parse().ok(),
+            _ => None,
+        };
+        match count {
+            Some(count) => self.scope.positional.shift(count),
+            None => self.scope.positional = Positional::unknown(),
         }
     }
 

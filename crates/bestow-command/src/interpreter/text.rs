@@ -64,8 +64,8 @@ impl Interpreter<'_> {
         })
     }
 
-    /// Returns true for a text of simple commands that set no variable: no assignments, no expansions with an effect, no
-    /// functions and no builtins but those that only print, test or end the shell.
+    /// Returns true for a text of simple commands that set no variable: no assignments, no expansions with an effect,
+    /// no functions, and no builtins but those that only print, test or end the shell.
     fn keeps_values(&self, text: &str) -> bool {
         let parsed = syntax::parse(&text.as_source());
         let commands = parsed.script.statements.iter().flat_map(|statement| &statement.pipelines);

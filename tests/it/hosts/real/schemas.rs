@@ -14,12 +14,23 @@ use crate::support::as_written;
 const DEFERRED: &str = "select:CronCreate,CronDelete,CronList,EnterWorktree,ExitWorktree,Monitor,NotebookEdit,\
                         SendMessage,TaskStop,WebFetch,WebSearch";
 
+/// The fields that Gemini CLI adds to its search where `rg` is installed.
+const WITH_RIPGREP: [&str; 6] = [
+    "after: integer",
+    "before: integer",
+    "case_sensitive: boolean",
+    "context: integer",
+    "fixed_strings: boolean",
+    "no_ignore: boolean",
+];
+
 /// Returns the tools in the last request to a model.
 fn offered(model: &Model) -> Schemas {
     let mut schemas = Schemas::new();
     for (name, schema) in model.offered() {
         let mut all = Vec::new();
         fields(&schema, "", &mut all);
+        all.retain(|field| name != "grep_search" || !WITH_RIPGREP.contains(&field.as_str()));
         all.sort();
         all.dedup();
         schemas.insert(name, all);

@@ -160,8 +160,9 @@ const NEUTRAL: List<'static> = list!(
 /// Options that show content of files, and with which the paths select what is shown. Which files contain a text tells
 /// about their content, too.
 const PATCH: List<'static> = list!(
-    "-S -G --pickaxe-regex -p -u -U -W -c --cc --patch --unified --patch-with-stat --patch-with-raw --word-diff --color-words \
-     --function-context --inter-hunk-context --binary --text -a --color-moved --no-prefix --indent-heuristic"
+    "-S -G --pickaxe-regex -p -u -U -W -c --cc --patch --unified --patch-with-stat --patch-with-raw --word-diff \
+     --color-words --function-context --inter-hunk-context --binary --text -a --color-moved --no-prefix \
+     --indent-heuristic"
 );
 
 /// Options of `git blame` with which the path selects what is shown.
