@@ -141,7 +141,7 @@ async fn assert_hidden(lines: &[(&str, &str)], is_done: impl Fn(&Path, &str) -> 
                 wrong.push(format!("{name} does nothing: {line}"));
             }
             for shell in [shell(name), Shell::Unknown] {
-                if ann.verdict(&Action::command(*line).in_shell(shell)).unwrap() == Effect::Allow {
+                if ann.verdict(&Action::command(line).in_shell(shell)).unwrap() == Effect::Allow {
                     wrong.push(format!("allowed for {shell:?}: {line}"));
                 }
             }
