@@ -66,6 +66,79 @@ const OF_ZSH: &[&str] = &[
     "zshexit_functions",
 ];
 
+/// Variables whose values shells reckon as arithmetic, change by themselves, or refuse.
+const RECKONED: &[&str] = &[
+    "ARGC",
+    "BASHPID",
+    "BASH_ARGV0",
+    "BASH_MONOSECONDS",
+    "BASH_SUBSHELL",
+    "COLUMNS",
+    "DIRSTACK",
+    "DIRSTACKSIZE",
+    "EGID",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "ERRNO",
+    "EUID",
+    "FUNCNAME",
+    "FUNCNEST",
+    "GID",
+    "GROUPS",
+    "HISTCMD",
+    "HISTSIZE",
+    "KEYTIMEOUT",
+    "LINENO",
+    "LINES",
+    "LISTMAX",
+    "LOGCHECK",
+    "MAILCHECK",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SAVEHIST",
+    "SECONDS",
+    "SHLVL",
+    "SRANDOM",
+    "TMOUT",
+    "TRY_BLOCK_ERROR",
+    "TRY_BLOCK_INTERRUPT",
+    "TTYIDLE",
+    "UID",
+    "ZSH_SUBSHELL",
+    "status",
+];
+
+/// Variables that have two names in zsh, or whose values it cuts.
+const WITH_OTHER_NAMES: &[&str] = &[
+    "HISTCHARS",
+    "KEYBOARD_HACK",
+    "PROMPT",
+    "PROMPT2",
+    "PROMPT3",
+    "PROMPT4",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "RPROMPT",
+    "RPROMPT2",
+    "RPS1",
+    "RPS2",
+    "histchars",
+    "prompt",
+];
+
+/// Returns true for a variable whose value a shell reckons as arithmetic, changes by itself, or refuses.
+pub(crate) fn is_reckoned(name: &str) -> bool {
+    RECKONED.contains(&name)
+}
+
+/// Returns true for a variable that has two names in zsh, or whose value it cuts.
+pub(crate) fn has_other_name(name: &str) -> bool {
+    WITH_OTHER_NAMES.contains(&name)
+}
+
 /// Functions that a shell calls by itself.
 const CALLED_BY_SHELLS: &[&str] = &[
     "chpwd",

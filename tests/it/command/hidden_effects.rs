@@ -53,7 +53,38 @@ const RUNS: &[(&str, &str)] = &[
     ("bash", "for f in z*; do read \"$f\" <<< 1; done"),
     ("bash", "for f in z*; do printf -v \"$f\" x; done"),
     ("bash", "declare -i n; for f in z*; do n=$f; done"),
+    // An error that keeps the old value.
+    ("bash", "f='touch pwn;'; eval 'UID=7; f=echo'; eval $f"),
+    ("bash zsh", "f='touch pwn;'; eval 'PPID=7; f=echo'; eval $f"),
+    ("bash zsh", "f='touch pwn;'; readonly z; eval 'z=2; f=echo'; eval $f"),
+    ("bash zsh", "f='touch pwn;'; eval ': $((1/0)); f=echo'; eval $f"),
+    ("bash", "f='touch pwn;'; eval ': $((08)); f=echo'; sh -c \"$f\""),
+    ("bash zsh", "f='touch pwn;'; eval 'a[]=1; f=echo'; eval $f"),
+    ("bash", "shopt -s failglob; f='touch pwn;'; eval ': yy*; f=echo'; eval $f"),
+    ("zsh", "f='touch pwn'; eval ': yy*; f=echo'; eval $f"),
+    ("bash", "f='touch pwn;'\nUID=7; f=echo\neval $f x"),
+    ("bash", "f='touch pwn;'\na[]=1; f=echo\neval $f x"),
+    ("bash", "set -- 'touch pwn;'\nUID=7; set -- echo\neval $1"),
+    // Variables whose values are arithmetic.
+    ("bash", "RANDOM=$(cat n)"),
+    ("bash", "read RANDOM < n"),
+    ("bash", "OPTIND=$(cat n)"),
+    ("bash", "mapfile -t RANDOM < n"),
+    ("bash", "read x < n; RANDOM=$x"),
+    ("bash", "while read SRANDOM; do :; done < n"),
+    ("bash", "HISTCMD=$(cat n) true; HISTCMD=$(cat n)"),
+    ("bash", "[ -v \"$(cat n)\" ]"),
+    // What only dash does.
+    ("dash", "f='touch pwn;'; a[]=x f=echo; eval $f"),
     // What only zsh does.
+    ("zsh", "PS3=echo; PROMPT3='touch pwn;'; eval $PS3"),
+    ("zsh", "RPS1=echo; RPROMPT='touch pwn;'; eval $RPS1"),
+    ("zsh", "SECONDS=$(cat m)"),
+    ("zsh", "printf %d \"$(cat m)\""),
+    ("zsh", "while read -r x; do printf '%d\n' \"$x\"; done < m"),
+    ("zsh", "(exit \"$(cat m)\")"),
+    ("zsh", "[ -t \"$(cat m)\" ]"),
+    ("zsh", "read -t \"$(cat m)\" x"),
     ("zsh", "x=ls; : ${x::=touch pwn}; sh -c \"$x\""),
     ("zsh", "chpwd() { e='touch pwn'; }; e=ls; cd .; sh -c \"$e\""),
     ("zsh", "chpwd_functions=(f); f() { e='touch pwn'; }; e=ls; cd .; eval \"$e\""),
@@ -77,6 +108,24 @@ const READS: &[(&str, &str)] = &[
     ("zsh", "for f in src/*; do cat \"$f:h/../.env\"; done"),
     ("zsh", "TRAPDEBUG() { g=.env; }; g=a.txt; cat $g"),
     ("zsh", "x=$PWD/sub; cat ~x/key"),
+    ("bash", "x=.env\nUID=7; x=notes.md\ncat $x"),
+    ("bash", "x=.env\n: $((1/0)); x=notes.md\ncat $x"),
+    ("bash", "x=.env\ny=${a[]}; x=notes.md\ncat $x"),
+    ("zsh", "x=.env; eval 'set -u; : $y; x=notes.md'; cat $x"),
+    ("bash zsh", "i=notes.md; RANDOM=i=5; cat $i"),
+    ("bash zsh", "for RANDOM in i=5; do cat $i; done"),
+    ("zsh", "i=notes.md; COLUMNS=i=5 true; cat $i"),
+    ("bash zsh", "SECONDS=4; sleep 1; cat $SECONDS"),
+    ("bash", "i=notes.md; [ -v 'a[i=5]' ]; cat $i"),
+    ("zsh", "f=notes.md; printf %d f=5; cat $f"),
+    ("zsh", "g() { return f=5; }; f=notes.md; g; cat $f"),
+    ("dash", "f=5; a[]=x f=notes.md; cat $f"),
+    ("dash zsh", "cat 15</dev/null"),
+    ("dash zsh", "cat $(echo 15>&1)"),
+    ("zsh", "cat 5\\\n<notes.md"),
+    ("dash", "cat .[^e]nv"),
+    ("dash", "for f in [^5]; do cat $f; done"),
+    ("bash dash zsh", "sh -c 'cat .[^e]nv'"),
 ];
 
 const SECRET: &str = "a line that nobody may read";
@@ -89,7 +138,9 @@ fn ground() -> tempfile::TempDir {
     for name in ["a.txt", "notes.md", "src/x"] {
         fs::write(place.path().join(name), "x").unwrap();
     }
-    for name in [".env", "sub/key"] {
+    fs::write(place.path().join("n"), "a[$(touch pwn)0]").unwrap();
+    fs::write(place.path().join("m"), "path[$(touch pwn)1]\n").unwrap();
+    for name in [".env", "sub/key", "5", "15"] {
         fs::write(place.path().join(name), SECRET).unwrap();
     }
     fs::write(place.path().join("z[$(touch pwn)]"), "").unwrap();
@@ -122,7 +173,7 @@ async fn agent(directory: &Path) -> Agent {
     let ann = file.agents.get_mut(&id("ann")).unwrap();
     ann.profile = profile("ann", "you", bestow::Kind::Permanent).in_mode(Mode::Default);
     ann.profile.working_dir = directory.parse().unwrap();
-    let denied = ["/**/.env", "/**/key"].map(|glob| rule(Verdict::Deny, Some(Operation::Read), Some(glob)));
+    let denied = ["/**/.env", "/**/key", "/**/5", "/**/15"].map(|glob| rule(Verdict::Deny, Some(Operation::Read), Some(glob)));
     ann.rules = Arc::from(denied.to_vec());
     engine.configure(file).await.unwrap();
     engine.agent(id("ann")).unwrap()

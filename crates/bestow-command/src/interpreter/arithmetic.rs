@@ -17,7 +17,10 @@ impl Interpreter<'_> {
     pub(super) fn test(&mut self, words: &[RawWord], span: Span) {
         let words: Vec<Word> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
         self.here = span;
-        let evaluates = |arg: &Word| matches!(arg.text(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
+        let evaluates = |arg: &Word| {
+            matches!(arg.text(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+                || arg.text() == "-t" && self.dialect.may_be_zsh()
+        };
         if words.iter().any(evaluates) {
             if words.iter().any(|word| word.is_wild() || word.is_expanded() && word.may_be_file_name()) {
                 self.mark_unknown("an arithmetic test evaluates text that is unknown");
@@ -46,6 +49,10 @@ impl Interpreter<'_> {
         let reads_file_name = pieces.iter().any(reads_file_name);
         if reads_file_name || texts.iter().any(Word::is_wild) || pieces.iter().any(hides_a_command) {
             self.mark_unknown("arithmetic evaluates text that is unknown");
+        }
+        // A division, a value that is no number, a number such as `08`: an error ends the commands of the line.
+        if texts.iter().any(|text| !is_plain_number(text.text())) {
+            self.scope.may_fail();
         }
         self.evaluate(texts.iter().map(Word::shared_text).collect());
     }
@@ -128,6 +135,11 @@ fn holds_a_command(text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns true for a decimal number in which no shell sees another one.
+pub(super) fn is_plain_number(text: &str) -> bool {
+    is_number(text) && !text.is_empty() && (text == "0" || !text.starts_with('0'))
 }
 
 fn names(text: &str) -> impl Iterator<Item = &str> {

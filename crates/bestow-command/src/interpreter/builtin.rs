@@ -23,6 +23,7 @@ impl Interpreter<'_> {
         if rest.iter().any(|arg| evaluates(program.text(), rest, arg)) {
             self.mark_unknown("a builtin runs what a file name contains");
         }
+        self.evaluate_numbers(program.text(), rest);
         match program.text() {
             "cd" | "pushd" | "popd" => self.changes_directory(program.text(), rest),
             "read" => self.reads(rest, line),
@@ -71,6 +72,15 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Evaluates the words of a builtin that are arithmetic.
+    fn evaluate_numbers(&mut self, builtin: &str, rest: &[Word]) {
+        let numbers = evaluated(builtin, rest, self.dialect.may_be_zsh());
+        if numbers.iter().any(Word::is_wild) {
+            self.mark_unknown("a builtin evaluates text that is unknown as arithmetic");
+        }
+        self.evaluate(numbers.iter().map(|arg| arg.shared_text()).collect());
+    }
+
     fn shifts(&mut self, rest: &[Word]) {
         let count = match rest {
             [] => Some(1),
@@ -78,8 +88,8 @@ impl Interpreter<'_> {
             _ => None,
         };
         match count {
-            Some(count) => self.scope.positional.shift(count),
-            None => self.scope.positional = Positional::unknown(),
+            Some(count) if !self.scope.may_have_failed() => self.scope.positional.shift(count),
+            _ => self.scope.positional = Positional::unknown(),
         }
     }
 
@@ -205,6 +215,10 @@ impl Interpreter<'_> {
     }
 
     fn sets_parameters(&mut self, rest: &[Word]) {
+        if self.scope.may_have_failed() {
+            self.scope.positional = Positional::unknown();
+            return;
+        }
         let named = |arg: &Word| arg.text().len() > 1 && arg.text().starts_with(['-', '+']) && arg.text().contains('o');
         let mut at = 0;
         while let Some(arg) = rest.get(at) {
@@ -334,6 +348,26 @@ fn is_of_bash(name: &str, rest: &[Word]) -> bool {
     }
 }
 
+/// Returns the words of a builtin that it evaluates as arithmetic. To zsh, every number is arithmetic.
+fn evaluated<'w>(builtin: &str, rest: &'w [Word], may_be_zsh: bool) -> &'w [Word] {
+    const NUMBERS: &[&str] = &["-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));
+    let takes_number = |arg: &Word| arg.text().starts_with('-') && arg.text().contains(['t', 'u', 'k']);
+    let all = match builtin {
+        "test" | "[" => has(&["-v", "-R"]) || may_be_zsh && has(NUMBERS),
+        "exit" | "return" | "shift" | "break" | "continue" => may_be_zsh,
+        _ => false,
+    };
+    match rest {
+        _ if all => rest,
+        [format, words @ ..] if builtin == "printf" && may_be_zsh && prints_numbers(format.text()) => words,
+        [option, words @ ..] if builtin == "read" && may_be_zsh && takes_number(option) => {
+            words.get(..1).unwrap_or(words)
+        }
+        _ => &[],
+    }
+}
+
 /// Returns true if a builtin takes a word that may be a file name for a variable or a number. It runs a command in a
 /// subscript.
 fn evaluates(builtin: &str, rest: &[Word], word: &Word) -> bool {
@@ -358,5 +392,5 @@ fn evaluates(builtin: &str, rest: &[Word], word: &Word) -> bool {
 /// Returns true if a format has a conversion for numbers.
 fn prints_numbers(format: &str) -> bool {
     let mut conversions = format.split('%').skip(1).map(|text| text.trim_start_matches(|c: char| !c.is_alphabetic()));
-    conversions.any(|text| !text.is_empty() && !text.starts_with(['s', 'q', 'b', 'Q']))
+    format.contains('*') || conversions.any(|text| !text.is_empty() && !text.starts_with(['s', 'q', 'b', 'Q']))
 }

@@ -70,8 +70,8 @@ impl Dialect {
             Dialect::Bash => true,
             Dialect::Common => !parsed.elsewhere.dash && !parsed.elsewhere.zsh,
             Dialect::Zsh => !parsed.elsewhere.zsh,
-            Dialect::Posix => !parsed.bash_only,
-            Dialect::Plain => !parsed.bash_only && is_plain(text),
+            Dialect::Posix => !parsed.bash_only && !parsed.elsewhere.dash,
+            Dialect::Plain => !parsed.bash_only && !parsed.elsewhere.zsh && is_plain(text),
             Dialect::Foreign => false,
         }
     }

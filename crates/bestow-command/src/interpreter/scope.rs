@@ -139,6 +139,8 @@ pub(crate) struct ShellState {
     lost: bool,
     /// True if a trap or a setting of the shell may keep `exit` from ending it, or run something where it ends.
     meddled: bool,
+    /// True if an error may have ended the commands since. Then what they set may still have its value from before.
+    may_have_failed: bool,
 }
 
 impl Empty for ShellState {
@@ -152,6 +154,7 @@ impl Empty for ShellState {
         entering: Shared::EMPTY,
         lost: false,
         meddled: false,
+        may_have_failed: false,
     };
 }
 
@@ -262,12 +265,28 @@ impl ShellState {
 
     /// Stores a value. The caller has checked the effects of setting the variable: see `Interpreter::set`.
     pub(super) fn insert(&mut self, name: &str, value: Value) {
-        let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
+        let is_kept = self.may_have_failed || self.is_fixed(name);
+        let value = if is_kept { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
             self.variables.own().insert(name.into(), value);
         } else {
             self.forget();
         }
+    }
+
+    /// Returns true for a read-only variable.
+    pub(super) fn is_fixed(&self, name: &str) -> bool {
+        self.fixed.iter().any(|fixed| fixed == name)
+    }
+
+    /// Records that an error here may end the commands up to the end of a line or of a text that `eval` runs.
+    pub(super) fn may_fail(&mut self) {
+        self.may_have_failed = true;
+    }
+
+    /// Returns true if an error may have ended the commands since.
+    pub(super) fn may_have_failed(&self) -> bool {
+        self.may_have_failed
     }
 
     /// Marks a variable as read-only. A later assignment fails, and the line may continue.
@@ -332,6 +351,7 @@ impl ShellState {
     fn join(&mut self, other: &ShellState) {
         self.lost |= other.lost;
         self.meddled |= other.meddled;
+        self.may_have_failed |= other.may_have_failed;
         self.join_variables(other);
         if self.positional != other.positional {
             self.positional = self.positional.or(&other.positional);
@@ -427,7 +447,18 @@ impl ShellState {
     /// Returns true if one state is a copy of the other, and neither has changed since. Equal states may be no copies.
     fn is_copy_of(&self, other: &ShellState) -> bool {
         // Every field is named, so that none is forgotten.
-        let ShellState { variables, fixed, functions, positional, places, stayed, entering, lost, meddled } = self;
+        let ShellState {
+            variables,
+            fixed,
+            functions,
+            positional,
+            places,
+            stayed,
+            entering,
+            lost,
+            meddled,
+            may_have_failed,
+        } = self;
         variables.is(&other.variables)
             && fixed.is(&other.fixed)
             && functions.is(&other.functions)
@@ -435,6 +466,7 @@ impl ShellState {
             && stayed.is(&other.stayed)
             && entering.is(&other.entering)
             && (*lost, *meddled) == (other.lost, other.meddled)
+            && *may_have_failed == other.may_have_failed
             && *places == other.places
     }
 
@@ -447,6 +479,7 @@ impl ShellState {
             && self.stayed == other.stayed
             && self.entering == other.entering
             && (self.lost, self.meddled) == (other.lost, other.meddled)
+            && self.may_have_failed == other.may_have_failed
     }
 
     /// Returns true if another round from the state `before` has changed nothing relevant.

@@ -254,6 +254,9 @@ impl Interpreter<'_> {
             }
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
+        if subscript && self.dialect.may_be_dash() {
+            self.mark_dangerous("dash takes an assignment with a subscript for a command");
+        }
         if assignment.partial {
             self.evaluate_subscripts(&assignment.value.pieces);
         }
@@ -283,6 +286,7 @@ impl Interpreter<'_> {
             self.set(&assignment.name, value);
         } else {
             self.suspect_zsh(&assignment.name);
+            let value = self.reckoned(&assignment.name, value);
             self.scope.insert(&assignment.name, value);
         }
     }

@@ -3,7 +3,9 @@
 use crate::{
     budget::Budget,
     interpreter::{
-        Dialect, Scope, Value, id_output, is_evaluation_trap,
+        Dialect, Scope, Value,
+        arithmetic::is_plain_number,
+        id_output, is_evaluation_trap,
         output::{self, GeneratedFile, Output},
         redirections,
         redirections::Descriptors,
@@ -21,7 +23,7 @@ use crate::{
     values::{Access, Obeys, Spoken},
     variables,
     verdict::Verdict,
-    word::Word,
+    word::{Known, Word},
 };
 use smol_str::SmolStr;
 use std::{borrow::Cow, rc::Rc};
@@ -354,6 +356,10 @@ impl<'c> Interpreter<'c> {
             self.mark_dangerous(format!("the variable `{shown}` may change what programs do"));
         }
         self.suspect_zsh(name);
+        let value = self.reckoned(plain, value);
+        if plain != name || self.scope.is_fixed(plain) {
+            self.scope.may_fail();
+        }
         for text in value.texts.iter().filter(|text| is_evaluation_trap(text)) {
             self.mark_unknown("a variable holds a subscript with a command, which arithmetic would run");
             let found = self.search_text(text, self.here);
@@ -369,6 +375,24 @@ impl<'c> Interpreter<'c> {
             // The variable that is set is unknown.
             self.scope.forget();
         }
+    }
+
+    /// Returns the value that a variable has after an assignment. Shells reckon the values of some variables, which may
+    /// run commands, change them by themselves, or refuse them.
+    pub(super) fn reckoned(&mut self, name: &str, value: Value) -> Value {
+        if variables::has_other_name(name) {
+            self.mark_dangerous("the shell has another name for the variable");
+        }
+        if !variables::is_reckoned(name) {
+            return value;
+        }
+        let is_plain = value.known == Known::Fully && value.texts.iter().all(|text| is_plain_number(text));
+        if !is_plain {
+            self.mark_unknown("the shell evaluates the value of the variable as arithmetic");
+            self.evaluate(value.texts.iter().cloned().collect());
+        }
+        self.scope.may_fail();
+        Value::tame()
     }
 
     /// Records that zsh may take a variable for one of its own.

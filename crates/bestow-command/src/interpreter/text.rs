@@ -23,7 +23,10 @@ impl Interpreter<'_> {
         let text = rest.iter().map(Word::argument).collect::<Vec<_>>().join(" ");
         let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
         let contents: Vec<Verdict> = rest.iter().map(|arg| self.search_content(arg)).collect();
+        let before = self.scope.clone();
         let verdict = contents.into_iter().fold(self.run_text(&text, span), Verdict::or_stricter);
+        // An error ends the text, and what it has not set keeps its value.
+        self.scope.join(&before);
         let written = rest.iter().all(Word::is_exact);
         if written {
             verdict

@@ -73,8 +73,11 @@ impl Reader<'_> {
                 return Some(None);
             }
         } else if matches!(self.peek(), Some(b'<' | b'>')) {
-            // To other shells, several digits are a word.
-            self.ledger.bash_only |= digits.len() > 1;
+            // To other shells, several digits are a word, and to zsh also one before the end of a line that goes on.
+            let is_word = self.at - start > 1;
+            self.ledger.bash_only |= is_word;
+            self.ledger.elsewhere.dash |= is_word;
+            self.ledger.elsewhere.zsh |= is_word;
             return digits.parse().ok().map(Some);
         }
         self.at = start;

@@ -197,6 +197,8 @@ impl<'a> Reader<'a> {
             b'`' => self.backticks(false, pieces)?,
             b'*' | b'?' | b'[' => {
                 self.at += 1;
+                // To dash, `[^x]` matches the two characters.
+                self.ledger.elsewhere.dash |= byte == b'[' && self.peek() == Some(b'^');
                 pieces.add(Piece::Glob(byte.into()));
             }
             b'~' if at_tilde_place(pieces) => self.tilde(pieces),
