@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use crate::sha256::Sha256;
+use crate::{fs::read_regular_file, sha256::Sha256};
 use rustix::fs::OFlags;
 
 /// The file with the secret, in the state directory. Its owner may move it away.
@@ -18,6 +18,9 @@ const DIGEST: &str = "approver-token.sha256";
 
 /// The lock for the creation of both.
 const LOCK: &str = "approver-token.lock";
+
+/// The longest file of a digest that is read, in bytes.
+const MOST_BYTES: u64 = 4096;
 
 /// The number of random bytes in the secret.
 const BYTES: usize = 32;
@@ -33,8 +36,8 @@ impl Digest {
 
     /// Returns the digest in the state directory. Creates the digest and the secret if there is none.
     pub(super) fn in_directory(directory: &Path) -> io::Result<Digest> {
-        match fs::read_to_string(directory.join(DIGEST)) {
-            Ok(digest) => Ok(Digest(digest.trim().to_owned())),
+        match read_regular_file(directory.join(DIGEST), MOST_BYTES) {
+            Ok(digest) => Ok(Digest(String::from_utf8_lossy(&digest).trim().to_owned())),
             Err(why) if why.kind() == io::ErrorKind::NotFound => made(directory),
             Err(why) => Err(why),
         }

@@ -173,7 +173,8 @@ async fn agent(directory: &Path) -> Agent {
     let ann = file.agents.get_mut(&id("ann")).unwrap();
     ann.profile = profile("ann", "you", bestow::Kind::Permanent).in_mode(Mode::Default);
     ann.profile.working_dir = directory.parse().unwrap();
-    let denied = ["/**/.env", "/**/key", "/**/5", "/**/15"].map(|glob| rule(Verdict::Deny, Some(Operation::Read), Some(glob)));
+    let denied =
+        ["/**/.env", "/**/key", "/**/5", "/**/15"].map(|glob| rule(Verdict::Deny, Some(Operation::Read), Some(glob)));
     ann.rules = Arc::from(denied.to_vec());
     engine.configure(file).await.unwrap();
     engine.agent(id("ann")).unwrap()
