@@ -104,3 +104,8 @@ pub(crate) fn sets_no_variable(name: &str, operand: Option<&str>) -> bool {
     let sets = name == "printf" && operand.is_none_or(|text| text.starts_with('-'));
     !sets && (PLAIN.contains(&name) || !is_builtin(name))
 }
+
+/// Returns true for a builtin that may end the commands behind it, or a setting with which an error does.
+pub(crate) fn may_end_commands(name: &str) -> bool {
+    matches!(name, "break" | "continue" | "return" | "set" | "setopt" | "shopt")
+}

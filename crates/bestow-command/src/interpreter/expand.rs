@@ -111,8 +111,8 @@ impl Interpreter<'_> {
     #[inline(never)]
     fn expand(&mut self, word: &RawWord, lines: &mut Lines) {
         if let Some(arg) = plain(word) {
-            // Where a pattern has no match, zsh ends the commands, and so does bash with a setting.
-            if arg.is_pattern() && (self.dialect.may_be_zsh() || self.scope.may_not_exit()) {
+            // Where a pattern has no match, bash ends the commands with a setting. In zsh, nothing follows.
+            if arg.is_pattern() && self.scope.may_not_exit() {
                 self.scope.may_fail();
             }
             return lines.push(arg);

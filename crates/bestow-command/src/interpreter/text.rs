@@ -4,7 +4,7 @@ use foldhash::HashSet;
 use smol_str::SmolStr;
 
 use crate::{
-    builtins::sets_no_variable,
+    builtins::{may_end_commands, sets_no_variable},
     interpreter::{Interpreter, Scope},
     span::Span,
     syntax::{
@@ -26,8 +26,11 @@ impl Interpreter<'_> {
         let before = self.scope.clone();
         let verdict = contents.into_iter().fold(self.run_text(&text, span), Verdict::or_stricter);
         // An error ends the text, and what it has not set keeps its value.
-        self.scope.join(&before);
-        let written = rest.iter().all(Word::is_exact);
+        if self.scope.may_have_failed() || may_end_early(&text) {
+            self.scope.join(&before);
+        }
+        // A value may be another one than the reading of the line says.
+        let written = rest.iter().all(Word::is_written);
         if written {
             verdict
         } else {
@@ -60,7 +63,7 @@ impl Interpreter<'_> {
         }
         self.traps.push((text.text().into(), self.seen(text.span())));
         let verdict = verdict.or_stricter(self.search_text(text.text(), text.span()));
-        Some(if text.is_exact() {
+        Some(if text.is_written() {
             verdict
         } else {
             Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
@@ -251,4 +254,11 @@ fn keeps_value(piece: &Piece) -> bool {
         Piece::Parameter(parameter) => parameter.is_plain(),
         Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
     }
+}
+
+/// Returns true for a text with more than plain words and assignments, which a pattern without a match, a setting or a
+/// command such as `break` may end early.
+fn may_end_early(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_=-./;'\" \n".contains(c);
+    !text.chars().all(is_plain) || text.split(|c: char| !c.is_ascii_alphanumeric()).any(may_end_commands)
 }
