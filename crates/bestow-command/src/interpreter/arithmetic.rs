@@ -1,7 +1,7 @@
 //! Arithmetic and tests. Both evaluate text, and the evaluation may assign variables and run commands.
 
 use crate::{
-    interpreter::{Interpreter, Value, is_evaluation_trap, runs_in_arithmetic},
+    interpreter::{Interpreter, Value, is_evaluation_trap, is_plain_number, runs_in_arithmetic},
     span::Span,
     syntax::tree::{Piece, RawWord},
     tier::Tier,
@@ -135,11 +135,6 @@ fn holds_a_command(text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns true for a decimal number in which no shell sees another one.
-pub(super) fn is_plain_number(text: &str) -> bool {
-    is_number(text) && !text.is_empty() && (text == "0" || !text.starts_with('0'))
 }
 
 fn names(text: &str) -> impl Iterator<Item = &str> {

@@ -34,5 +34,5 @@ pub(crate) use redirections::is_free;
 pub(crate) use round::FOLLOWS_EACH;
 pub(crate) use scope::{Positional, Scope};
 pub(crate) use state::{Evaluator, Interpreter};
-pub(crate) use trap::{is_evaluation_trap, runs_in_arithmetic};
+pub(crate) use trap::{is_evaluation_trap, is_plain_number, runs_in_arithmetic};
 pub(crate) use value::Value;

@@ -3,9 +3,7 @@
 use crate::{
     budget::Budget,
     interpreter::{
-        Dialect, Scope, Value,
-        arithmetic::is_plain_number,
-        id_output, is_evaluation_trap,
+        Dialect, Scope, Value, id_output, is_evaluation_trap, is_plain_number,
         output::{self, GeneratedFile, Output},
         redirections,
         redirections::Descriptors,

@@ -12,3 +12,9 @@ pub(crate) fn is_evaluation_trap(text: &str) -> bool {
 pub(crate) fn runs_in_arithmetic(text: &str) -> bool {
     ["$(", "`", "${", "<(", ">("].iter().any(|sign| text.contains(sign))
 }
+
+/// Returns true for a decimal number in which no shell sees another one.
+pub(crate) fn is_plain_number(text: &str) -> bool {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && (text == "0" || !text.starts_with('0'))
+}

@@ -95,10 +95,13 @@ pub(super) fn reads_a_list_of_names(name: &str, rest: &[Word]) -> bool {
         NAME_LISTS.contains(&option)
             || OWN_NAME_LISTS.iter().any(|(program, options)| *program == name && options.contains(&option))
     };
-    rest.iter().filter(|arg| arg.text().starts_with('-')).any(|arg| {
-        let text = arg.text();
-        is_named(text.split_once('=').map_or(text, |(option, _)| option)) || packs_names(name, text)
-    })
+    // The binutils take further words from a file.
+    let has_word_file = name == "strings" && rest.iter().any(|arg| arg.text().starts_with('@'));
+    has_word_file
+        || rest.iter().filter(|arg| arg.text().starts_with('-')).any(|arg| {
+            let text = arg.text();
+            is_named(text.split_once('=').map_or(text, |(option, _)| option)) || packs_names(name, text)
+        })
 }
 
 /// Returns true if the option makes an archive of the files whose names the program reads from its input.
