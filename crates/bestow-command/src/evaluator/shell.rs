@@ -306,8 +306,7 @@ impl Evaluation<'_, '_> {
         if quiet {
             self.shell.invocations.note_run_text(text);
         }
-        // A value may be another one than the reading of the line says.
-        if quiet && text.is_written() {
+        if quiet {
             verdict
         } else {
             Verdict::dangerous("a shell runs a text that is not written out").or_stricter(verdict)

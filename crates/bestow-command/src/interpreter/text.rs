@@ -29,8 +29,7 @@ impl Interpreter<'_> {
         if self.scope.may_have_failed() || may_end_early(&text) {
             self.scope.join(&before);
         }
-        // A value may be another one than the reading of the line says.
-        let written = rest.iter().all(Word::is_written);
+        let written = rest.iter().all(Word::is_exact);
         if written {
             verdict
         } else {
@@ -63,7 +62,7 @@ impl Interpreter<'_> {
         }
         self.traps.push((text.text().into(), self.seen(text.span())));
         let verdict = verdict.or_stricter(self.search_text(text.text(), text.span()));
-        Some(if text.is_written() {
+        Some(if text.is_exact() {
             verdict
         } else {
             Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
